@@ -99,6 +99,22 @@ def test_wrong_values_are_named_and_not_shown(given: dict[str, Any], parameter: 
     assert "s3cret" not in f"{caught.value!r}{caught.value}{caught.value.__context__ or ''}"
 
 
+# Those of the connection and of the message's frame (RFC 9110 sections 7.6.1 and 10.1, RFC 9112 section 6), and what the
+# package sends for reasons of its own.
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Connection", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Authorization"),
+        *("Content-Length", "Expect", "Host", "Accept", "Accept-Encoding", "Range", "User-Agent"),
+    ],
+)
+def test_headers_that_requests_have_for_other_reasons_are_refused(name: str) -> None:
+    for spelling in (name, name.lower(), name.upper()):
+        with pytest.raises(wa.ParameterError, match="`headers` parameter must map names"):
+            wa.Access(headers={spelling: "x"})
+    assert wa.Access(headers={f"X-{name}": "x"}).sent("https", "a.example", "/") == {f"X-{name}": "x"}
+
+
 @pytest.mark.parametrize("key", ["", "https://a.example", "a b", "*", "*.", "a.*.example", "a:99999", 3])
 def test_wrong_keys(key: Any) -> None:
     with pytest.raises(wa.ParameterError, match="`access`"):

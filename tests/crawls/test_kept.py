@@ -12,7 +12,7 @@ import pytest
 import webanalytics as wa
 from tests.crawls.simulated import Made, crawl, words
 from webanalytics.crawls import admission
-from webanalytics.crawls.address_counts import AddressCounts
+from webanalytics.crawls.candidates import AddressCounts
 from webanalytics.errors import IncompleteRunWarning
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.page.facts.outlinks import DEFAULT_MAX_LINKS

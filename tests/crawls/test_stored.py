@@ -26,8 +26,9 @@ from webanalytics.cli import main
 from webanalytics.crawls import rows, run
 from webanalytics.errors import IncompleteRunWarning, ParameterError
 from webanalytics.fetching.testing import Reply, SiteServer
+from webanalytics.runs.storage import outcome_parts as parts
 from webanalytics.runs.storage import row_folder as saving
-from webanalytics.runs.storage.checkpoints import Checkpoint, parts
+from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.lazy_columns import StoredDtype
 
 PAGES = web(60)

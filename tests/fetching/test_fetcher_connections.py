@@ -143,7 +143,7 @@ def test_a_certificate_that_nobody_vouches_for(
     async def main() -> Any:
         async with (
             server(lambda path, headers: answer(), ssl=context) as site,
-            Fetcher(settings(robots=robots)) as fetcher,
+            Fetcher(settings(robots=robots, timeout=60.0, connect_timeout=60.0)) as fetcher,
         ):
             with pytest.raises(FetchError) as error:
                 await fetcher.fetch(f"https://localhost:{site.port}/")

@@ -124,6 +124,49 @@ def test_addresses_that_are_public(address: str) -> None:
     assert is_public(address)
 
 
+# RFC 6762 appendix G, RFC 6761 (localhost), RFC 7686, RFC 8375, ICANN's resolution of 2024 (internal), Kubernetes (svc).
+@pytest.mark.parametrize(
+    "name",
+    [
+        "intranet",
+        "internal",
+        "private",
+        "corp",
+        "home",
+        "lan",
+        "local",
+        "localhost",
+        "localdomain",
+        "onion",
+        "home.arpa",
+        "svc",
+    ],
+)
+def test_names_of_networks_at_home_are_not_public(name: str) -> None:
+    for host in (f"a.{name}", f"A.B.{name.upper()}", f"a.{name}."):
+        with pytest.raises(Problem) as refused:
+            check_url(f"https://{host}/")
+        assert refused.value.key == "private"
+        assert check_url(f"https://{host}/", allow_private=True).raw_host
+    assert check_url(f"https://{name}.example/").raw_host == f"{name}.example"
+
+
+@pytest.mark.parametrize("url", [None, 3, b"https://example.com/", ["https://example.com/"]])
+def test_what_is_no_text_is_no_address(url: object) -> None:
+    with pytest.raises(Problem) as refused:
+        check_url(url)
+    assert refused.value.key == "invalid_url"
+
+
+@pytest.mark.parametrize(
+    "url", ["https://ann:tea@example.com/", "http://ann@127.0.0.1/", "http://@example.com/"]
+)
+def test_user_information_is_told_as_such(url: str) -> None:
+    with pytest.raises(Problem) as refused:
+        check_url(url)
+    assert refused.value.key == "credentials"
+
+
 def test_the_machines_own_addresses() -> None:
     assert is_own(socket.AF_INET, "127.0.0.1")
     assert not is_own(socket.AF_INET, "93.184.215.14")

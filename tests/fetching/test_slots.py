@@ -8,6 +8,7 @@ import pytest
 
 from tests.effort import BUSY_SECONDS
 from webanalytics.fetching.gates import Limits
+from webanalytics.fetching.pace import Pace
 from webanalytics.fetching.response import Problem
 
 
@@ -77,3 +78,28 @@ def test_a_host_that_was_given_up_is_refused_at_once() -> None:
             await take(limits)
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("problem", "rounds", "reason"),
+    [
+        (Problem("status", http_status=429), 1, "HTTP 429"),  # RFC 6585 section 4
+        (Problem("status", http_status=503), 1, "HTTP 503"),  # RFC 9110 section 15.6.4
+        (Problem("challenge", http_status=503, who="a wall"), 1, "a wall"),
+        (Problem("timeout"), 1, "no answer in time"),
+        (Problem("connect_timeout"), 1, "no answer in time"),
+        (Problem("status", http_status=404), 0, ""),
+        (Problem("status", http_status=500), 0, ""),
+        (Problem("status", http_status=504), 0, ""),
+        (Problem("encoding"), 0, ""),
+        (None, 0, ""),
+    ],
+)
+def test_what_says_that_a_host_is_asked_too_much(problem: Problem | None, rounds: int, reason: str) -> None:
+    async def main() -> Pace:
+        limits = Limits(8, 8)
+        limits.ended("a", asyncio.get_running_loop().time(), problem)
+        return limits.pace("a")
+
+    pace = asyncio.run(main())
+    assert (pace.rounds, pace.reason, pace.pages) == (rounds, reason, 1)

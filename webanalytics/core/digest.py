@@ -35,8 +35,6 @@ class Challenge:
     def of(cls, lines: Iterable[str]) -> Self | None:
         """Return the challenge of WWW-Authenticate headers, the best of several; None without one.
 
-        Examples
-        --------
         >>> Challenge.of(['Basic realm="a", Digest realm="b", nonce="1", qop="auth"']).algorithm
         'MD5'
         >>> Challenge.of(['Digest realm="b", nonce="1", algorithm=SHA-512']) is None

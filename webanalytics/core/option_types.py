@@ -13,123 +13,66 @@ from webanalytics.core.access import Access
 from webanalytics.core.bot_key import BotKey
 
 
-class PageOptions(TypedDict, total=False):
+class _ImagePageRecordSite(TypedDict, total=False):
+    concurrency: int
+    retries: int
+
+
+class _ImagePageSite(TypedDict, total=False):
+    per_host: int
+    delay: float
+    connect_timeout: float
+    timeout: float
+    max_redirects: int
+    robots: bool
+    user_agent: str
+    accept_language: str | None
+    allow_private: bool
+    ports: Collection[int] | None
+    access: Mapping[str, Access] | None
+    bot_key: BotKey | None
+    proxy: str | None
+
+
+class _ImagePage(TypedDict, total=False):
+    max_download: int
+    parse_timeout: float
+    workers: int | None
+    worker_memory: int
+
+
+class _ImagePageRecord(TypedDict, total=False):
+    progress: bool | None
+    backend: Any
+    budget: int | None
+    store: str | os.PathLike[str] | None
+    redo: str
+
+
+class _Page(TypedDict, total=False):
+    archive: str | os.PathLike[str] | None
+    render: str
+
+
+class _Session(TypedDict, total=False):
+    docs_url: str | None
+
+
+class PageOptions(_ImagePageRecordSite, _ImagePageSite, _ImagePage, _ImagePageRecord, _Page, total=False):
     """Options of those over pages."""
 
-    concurrency: int
-    retries: int
-    per_host: int
-    delay: float
-    connect_timeout: float
-    timeout: float
-    max_redirects: int
-    robots: bool
-    user_agent: str
-    accept_language: str | None
-    allow_private: bool
-    ports: Collection[int] | None
-    access: Mapping[str, Access] | None
-    bot_key: BotKey | None
-    proxy: str | None
-    max_download: int
-    parse_timeout: float
-    workers: int | None
-    worker_memory: int
-    progress: bool | None
-    backend: Any
-    budget: int | None
-    store: str | os.PathLike[str] | None
-    redo: str
-    archive: str | os.PathLike[str] | None
 
-
-class ImageOptions(TypedDict, total=False):
+class ImageOptions(_ImagePageRecordSite, _ImagePageSite, _ImagePage, _ImagePageRecord, total=False):
     """Options of those over images."""
 
-    concurrency: int
-    retries: int
-    per_host: int
-    delay: float
-    connect_timeout: float
-    timeout: float
-    max_redirects: int
-    robots: bool
-    user_agent: str
-    accept_language: str | None
-    allow_private: bool
-    ports: Collection[int] | None
-    access: Mapping[str, Access] | None
-    bot_key: BotKey | None
-    proxy: str | None
-    max_download: int
-    parse_timeout: float
-    workers: int | None
-    worker_memory: int
-    progress: bool | None
-    backend: Any
-    budget: int | None
-    store: str | os.PathLike[str] | None
-    redo: str
 
-
-class RecordOptions(TypedDict, total=False):
+class RecordOptions(_ImagePageRecordSite, _ImagePageRecord, total=False):
     """Options of those over records."""
 
-    concurrency: int
-    retries: int
-    progress: bool | None
-    backend: Any
-    budget: int | None
-    store: str | os.PathLike[str] | None
-    redo: str
 
-
-class SiteOptions(TypedDict, total=False):
+class SiteOptions(_ImagePageRecordSite, _ImagePageSite, total=False):
     """Options of those that read files of sites."""
 
-    concurrency: int
-    retries: int
-    per_host: int
-    delay: float
-    connect_timeout: float
-    timeout: float
-    max_redirects: int
-    robots: bool
-    user_agent: str
-    accept_language: str | None
-    allow_private: bool
-    ports: Collection[int] | None
-    access: Mapping[str, Access] | None
-    bot_key: BotKey | None
-    proxy: str | None
 
-
-class RunOptions(TypedDict, total=False):
+class RunOptions(PageOptions, _Session, total=False):
     """Options of all functions."""
-
-    concurrency: int
-    retries: int
-    per_host: int
-    delay: float
-    connect_timeout: float
-    timeout: float
-    max_redirects: int
-    robots: bool
-    user_agent: str
-    accept_language: str | None
-    allow_private: bool
-    ports: Collection[int] | None
-    access: Mapping[str, Access] | None
-    bot_key: BotKey | None
-    proxy: str | None
-    max_download: int
-    parse_timeout: float
-    workers: int | None
-    worker_memory: int
-    progress: bool | None
-    backend: Any
-    budget: int | None
-    store: str | os.PathLike[str] | None
-    redo: str
-    archive: str | os.PathLike[str] | None
-    docs_url: str | None

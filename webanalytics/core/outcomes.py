@@ -69,8 +69,6 @@ class Fetched:
     def facts(self) -> frozenset[Fact]:
         """What is known of the fetch; what was fetched here or by a service has an outcome for every page.
 
-        Examples
-        --------
         >>> sorted(Fetched(source="saved", http_status=200).facts)
         ['http_status']
         """
@@ -170,15 +168,7 @@ def check_subject(subject: Any, operation: Operation) -> None:
 
 
 def digest(subject: Any) -> str:
-    """Return the digest of an input for checkpoints and requests: a SHA-256 in hexadecimal.
-
-    Examples
-    --------
-    >>> digest("https://example.org/") == digest("https://example.org/")
-    True
-    >>> digest("a") == digest(b"a")
-    False
-    """
+    """Return the digest of an input for checkpoints and requests: a SHA-256 in hexadecimal."""
     if isinstance(subject, PageRecord):
         body = subject.body if isinstance(subject.body, bytes) else _utf8(subject.body)
         more = b"" if subject.fetched == SAVED else b"\0" + _utf8(repr(subject.fetched))
@@ -257,16 +247,9 @@ class PackedOutcomes(Sequence[Outcome]):
 
 
 class ErrorPage(Sequence[Outcome]):
-    """The outcomes of a page that was sent with an HTTP error: the failure of each, and what was read of it.
+    """The outcomes of a page that came with an HTTP error: the failure of each, and what was read of it.
 
-    Parameters
-    ----------
-    error : RowError or Message
-        What failed.
-    packed : bytes
-        The answers of some operations, as `PackedOutcomes.pack` gives them.
-    places : tuple of int or None
-        For each operation of the task, which of the answers is its own.
+    `packed` has the answers of some operations, `places` for each operation of the task which is its own.
     """
 
     __slots__ = ("_found", "_message", "_places")

@@ -37,13 +37,7 @@ class Way(NamedTuple):
 
 
 class Proxy(Unpicklable):
-    """The checked value of the option; its repr has no password and no user, and pickling is refused.
-
-    Examples
-    --------
-    >>> Proxy.of("http://ann:tea@proxy.example:3128")
-    Proxy('http://proxy.example:3128')
-    """
+    """The checked value of the option; its repr has no password and no user, and pickling is refused."""
 
     def __init__(self, ways: dict[str, Way], environment: dict[str, str] | None = None) -> None:
         self._ways, self._environment = ways, environment

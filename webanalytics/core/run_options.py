@@ -25,13 +25,13 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Unpack
 
+from webanalytics._version import USER_AGENT
 from webanalytics.core import plugins
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.bot_key import BotKey
 from webanalytics.core.option_types import RunOptions
 from webanalytics.core.proxy import EXPECTS, Proxy
 from webanalytics.core.strings import did_you_mean
-from webanalytics.core.user_agents import USER_AGENT
 from webanalytics.errors import ParameterError
 
 WEB_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,500}")
@@ -302,6 +302,14 @@ _pages_options = _serving(
         "the name of a file that ends in .warc.gz or .warc, or None for none",
         lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
         hint="str | os.PathLike[str] | None",
+    ),
+    Setting(
+        "render",
+        "off",
+        "Pages that a browser renders before they are analysed: none, those that look empty without scripts "
+        '("auto"), or all.',
+        "one of: off, auto, all",
+        lambda value: value in ("off", "auto", "all"),
     ),
 )
 _session_options = (

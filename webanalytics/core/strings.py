@@ -15,13 +15,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def display_width(text: str) -> int:
-    """Return how many terminal cells a printable text takes (Unicode Standard Annex 11).
-
-    Examples
-    --------
-    >>> display_width("tea"), display_width("お茶"), display_width("e\u0301")
-    (3, 4, 1)
-    """
+    """Return how many terminal cells a printable text takes (Unicode Standard Annex 11)."""
     if text.isascii() or text.removesuffix("…").isascii():
         return len(text)
     return sum(map(_cells, _graphemes(text)))
@@ -41,14 +35,19 @@ def _cells(grapheme: str) -> int:
     return 1 + wide if any(category(character) not in ("Mn", "Me", "Cf") for character in grapheme) else 0
 
 
-def one_line(text: str) -> str:
-    r"""Return a text on one line and without control characters, which would act on the terminal.
+def counted(count: int, noun: str = "page") -> str:
+    """Return a count with its noun.
 
     Examples
     --------
-    >>> one_line("Green\n tea\x1b[2J")
-    'Green tea [2J'
+    >>> counted(1), counted(1200, "rule")
+    ('1 page', '1,200 rules')
     """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def one_line(text: str) -> str:
+    r"""Return a text on one line and without control characters, which would act on the terminal."""
     if not text.isprintable():
         text = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(text.split())
@@ -59,8 +58,6 @@ def for_xml(text: str, instead: str = "") -> str:
 
     Control characters, lone surrogates and the two noncharacters U+FFFE and U+FFFF go, or become ``instead``.
 
-    Examples
-    --------
     >>> for_xml("Green\x00 tea\uffff\n"), for_xml("\ud800", "?")
     ('Green tea\n', '?')
     """
@@ -73,11 +70,6 @@ def normalized(text: str, form: Literal["NFC", "NFD", "NFKC"] = "NFC") -> str:
     r"""Return a text in a normal form of Unicode, in time that grows with its length and no faster.
 
     The marks on a letter are put in order, each compared with each: of too many only some are, at a time.
-
-    Examples
-    --------
-    >>> normalized("e\u0301"), normalized("ﬁne", "NFKC")
-    ('é', 'fine')
     """
     if text.isascii():
         return text
@@ -91,8 +83,6 @@ def normalized(text: str, form: Literal["NFC", "NFD", "NFKC"] = "NFC") -> str:
 def encodable(text: str, instead: str = "\ufffd") -> str:
     """Return a text that UTF-8 can encode, with ``instead`` for each lone surrogate.
 
-    Examples
-    --------
     >>> encodable("Tea" + chr(0xD800)), encodable("Tea" + chr(0xD800), "?")
     ('Tea\ufffd', 'Tea?')
     """
@@ -106,13 +96,7 @@ def encodable(text: str, instead: str = "\ufffd") -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return a text cut to a number of terminal cells, never within a character of several code points.
-
-    Examples
-    --------
-    >>> shortened("Green tea", 6), shortened("日本語の見出し", 6)
-    ('Green…', '日本…')
-    """
+    """Return a text cut to a number of terminal cells, never within a character of several code points."""
     if display_width(text) <= width:
         return text
     if text.isascii():
@@ -127,13 +111,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the end of a sentence that names the known name nearest to another, "" where none is near.
-
-    Examples
-    --------
-    >>> did_you_mean("metdata", ["metadata", "text"]), did_you_mean("URL", ["url"]), did_you_mean("x", ["ab"])
-    ('; did you mean `metadata`?', '; did you mean `url`?', '')
-    """
+    """Return the end of a sentence that names the known name nearest to another, "" where none is near."""
     text, names = str(name)[:100], list(known)
     near = get_close_matches(text, names, n=1, cutoff=cutoff)
     if not near:
@@ -145,8 +123,6 @@ def did_you_mean(name: object, known: Iterable[str], cutoff: float = 0.6) -> str
 def to_one_decimal(value: float) -> str:
     """Return a number with at most one decimal, and none where it is whole.
 
-    Examples
-    --------
     >>> to_one_decimal(65.0), to_one_decimal(65.25)
     ('65', '65.2')
     """
@@ -156,8 +132,6 @@ def to_one_decimal(value: float) -> str:
 def percent(share: float) -> str:
     """Return a share in readable form: never 0% for some, never 100% for less than all.
 
-    Examples
-    --------
     >>> [percent(share) for share in (1.0, 0.999, 0.4, 0.001, 0.0)]
     ['100%', '>99%', '40%', '<1%', '0%']
     """
@@ -180,17 +154,7 @@ def table_lines(
     width: int | None = None,
     rule: bool = False,  # whether a line of hyphens follows the headings
 ) -> list[str]:
-    """Return the lines of a table: the headings, a rule if wanted, and the rows.
-
-    Examples
-    --------
-    >>> rows = [["/tea", "7"], ["/お茶", "120"]]
-    >>> for line in table_lines(["page", "words"], rows, numbers=["words"]):
-    ...     print(line)
-    page   words
-    /tea       7
-    /お茶    120
-    """
+    """Return the lines of a table: the headings, a rule if wanted, and the rows."""
     table = [list(headings), *map(list, rows)]
     sizes = [max(map(display_width, column)) for column in zip(*table, strict=True)]
     if width is not None:

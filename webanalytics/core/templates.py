@@ -9,8 +9,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from webanalytics.core.messages.visible import UNSEEN as UNSEEN
-from webanalytics.core.messages.visible import visible as visible
+from webanalytics.core.messages import UNSEEN as UNSEEN
+from webanalytics.core.messages import visible as visible
 
 
 def render(template: str, **values: Any) -> Markup:

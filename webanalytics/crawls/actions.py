@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 from webanalytics.core.access_by_host import Avoid
-from webanalytics.crawls.scope import compiled
+from webanalytics.core.url_patterns import compiled
 
 _BASKET = "cart|basket|(?:shopping )?bag|trolley|wish ?list|warenkorb|merkzettel|panier|carrito|carrello"
 WORDS: Final[Mapping[str, str]] = {

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.outcomes import JobResult
-from webanalytics.crawls.address_counts import AddressCounts
-from webanalytics.crawls.candidates import Candidate, Skip, State
+from webanalytics.crawls.candidates import AddressCounts, Candidate, Skip, State
 from webanalytics.crawls.page_answers import Read
 from webanalytics.crawls.patterns import pattern_of
 from webanalytics.crawls.scope import PAGE_KINDS, Scope, Site, start_address
@@ -35,19 +34,7 @@ KNOWN = 200_000
 
 
 class Admission:
-    """Everything about a crawl's addresses that its pages decide, in the order of these pages.
-
-    Attributes
-    ----------
-    counted : AddressCounts
-        Addresses that were seen and are not kept, as far more are known than are wanted.
-    left_out : Counter
-        How many links of a page are not among `links`, by its address.
-    cut_pages : list
-        Pages with more links than are read of one.
-    ids : dict
-        Hashes of the places of each page that links can lead to.
-    """
+    """Everything about a crawl's addresses that its pages decide, in the order of these pages."""
 
     def __init__(self, scope: Scope, access: AccessByHost | None = None) -> None:
         self.scope = scope
@@ -57,10 +44,10 @@ class Admission:
         self.links = LinkTableBuilder()
         self.seen: dict[str, Candidate | Skip] = {}
         self.files: list[dict[str, Any]] = []
-        self.counted = AddressCounts()
-        self.left_out: Counter[str] = Counter()
-        self.cut_pages: list[str] = []
-        self.ids: dict[str, NDArray[np.uint32]] = {}
+        self.counted = AddressCounts()  # seen and not kept, as far more are known than are wanted
+        self.left_out: Counter[str] = Counter()  # links of a page that are not among `links`
+        self.cut_pages: list[str] = []  # with more links than are read of one
+        self.ids: dict[str, NDArray[np.uint32]] = {}  # hashes of the places that links can lead to
         self.kept = self.admitted = 0
         self._most_waiting = max(WAITING, 5 * scope.max_pages)
         self._most_known = max(KNOWN, 10 * scope.max_pages)

@@ -18,16 +18,8 @@ from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
 from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
-from webanalytics.runs.frames.link_table import (
-    CHECKED,
-    HOSTS,
-    KINDS,
-    SKIPPED,
-    TRAPS,
-    CrawlFacts,
-    LinkTable,
-    table,
-)
+from webanalytics.runs.frames.link_table import CHECKED, HOSTS, KINDS, SKIPPED, TRAPS, CrawlFacts, LinkTable
+from webanalytics.runs.frames.schema import frame_of
 from webanalytics.urls import place_hashes
 
 GIVEN_UP = "host_given_up"
@@ -54,7 +46,7 @@ def crawl_facts(
     how = '`traps="report"` goes on all the same.'
     return CrawlFacts(
         links,
-        table(
+        frame_of(
             SKIPPED,
             (
                 *(
@@ -64,9 +56,9 @@ def crawl_facts(
                 *admission.counted.rows(),
             ),
         ),
-        table(CHECKED, [*admission.files, *checked]),
-        table(TRAPS, admission.traps.rows(trapped)),
-        table(HOSTS, hosts),
+        frame_of(CHECKED, [*admission.files, *checked]),
+        frame_of(TRAPS, admission.traps.rows(trapped)),
+        frame_of(HOSTS, hosts),
         tuple(admission.starts),
         soft,
         admission.scope.plain,
@@ -111,12 +103,7 @@ def _trapped(admission: Admission) -> Counter[str]:
 def with_missing_places(links: LinkTable, ids: Mapping[str, NDArray[np.uint32]]) -> LinkTable:
     """Return links with whether the places that they name are missing on the pages that they lead to.
 
-    Parameters
-    ----------
-    links : LinkTable
-        Links of all pages.
-    ids : Mapping
-        Sorted hashes of the places of each page of which they are known, by its address.
+    `ids` has the sorted hashes of the places of each page of which they are known, by its address.
     """
     named, size = np.flatnonzero(links.fragment), len(links.fragments)
     pairs = links.target[named].astype(np.int64) * size + links.fragment[named]

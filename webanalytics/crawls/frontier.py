@@ -31,33 +31,17 @@ Settle = Callable[[Candidate, JobResult, bool], None]
 
 
 class Frontier:
-    """Hands out jobs and takes their answers.
-
-    Parameters
-    ----------
-    admission : Admission
-        Decides what is fetched, and takes what pages say.
-    per_host : int
-        Most jobs that are handed out for one host at once.
-    read : callable
-        Returns what must be known of an answer.
-    settle : callable, optional
-        Takes each page in its turn.
-    ahead : int
-        Most addresses that are fetched before it is known whether their turn comes.
-    most_ready : int, optional
-        Most answers that wait for their turn; by default any number.
-    """
+    """Hands out jobs and takes their answers."""
 
     def __init__(
         self,
-        admission: Admission,
-        per_host: int,
-        read: Callable[[str, JobResult], Read],
+        admission: Admission,  # decides what is fetched, and takes what pages say
+        per_host: int,  # most jobs that are handed out for one host at once
+        read: Callable[[str, JobResult], Read],  # returns what must be known of an answer
         settle: Settle | None = None,
         *,
         ahead: int = AHEAD,
-        most_ready: int | None = None,
+        most_ready: int | None = None,  # most answers that wait for their turn; by default any number
     ) -> None:
         self._admission = admission
         self._per_host = per_host

@@ -29,6 +29,7 @@ from webanalytics.crawls.sitemaps import Listed
 from webanalytics.fetching.robots import RobotsKept, keeping
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY
+from webanalytics.runs.backends.rendering import with_rendering
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.link_table import CrawlFacts, Kind
 
@@ -70,8 +71,9 @@ async def crawl(
     max_depth : int, optional
         Most clicks from a start.
     include : str or iterable of str, optional
-        Only addresses in which one of these is found are fetched: regular expressions, or patterns for the
-        whole address where they begin with ``*``, such as ``"*.html"``. Starts are always fetched.
+        Only addresses in which one of these is found are fetched: regular expressions, folders
+        (``"/docs/*"``), or patterns for the whole address where they begin with ``*``, such as ``"*.html"``.
+        Starts are always fetched.
     exclude : str or iterable of str, optional
         Addresses in which one of these is found are not fetched.
     subdomains : bool, default False
@@ -205,7 +207,8 @@ async def crawl(
         known = with_robots(known, kept, origins_of([*frame["final_url"].dropna(), *frame["url"], *barred]))
         return Audit(frame, known)
 
-    operations: tuple[Operation, ...] = (*AUDIT_PAGES, *([EXTRACT] if own_columns else []), OUTLINKS)
+    own: tuple[Operation, ...] = (EXTRACT,) if own_columns else ()
+    operations = (*with_rendering(AUDIT_PAGES, resolved), *own, OUTLINKS)
     wanted: dict[str, Any] = {
         "metadata": {"body": body or not here},
         "keywords": {"details": False},

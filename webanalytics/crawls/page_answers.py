@@ -1,8 +1,11 @@
-"""What a crawl reads from the answer about a page: where it ended, its links, and what is not followed."""
+"""What a crawl reads from the answer about a page: where it ended, its links, and what is not followed.
+
+Answers that arrive operation by operation are joined here first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin
@@ -11,6 +14,7 @@ from webanalytics.audits.directives.headers import LONGEST_LINK, Headers, links
 from webanalytics.audits.directives.headers import Link as HeaderLink
 from webanalytics.audits.directives.robots import directives
 from webanalytics.core.outcomes import Fetched, JobResult
+from webanalytics.runs.frames.build import JoinedOutcomes
 from webanalytics.runs.frames.link_table import RELS, Kind, Link
 from webanalytics.urls import address
 
@@ -23,42 +27,24 @@ _MOST_IN_HEADERS = 100
 
 @dataclass
 class Read:
-    """One answer as the frontier sees it.
+    """One answer as the frontier sees it."""
 
-    Attributes
-    ----------
-    url : str
-        Where the fetch ended, in normal form.
-    hops : list of str
-        The addresses passed through on the way, in normal form, the requested one first.
-    links : list of Link
-        Its links, those of headers first.
-    nofollow : bool
-        Whether the page says that its links are not to be followed.
-    sketch, lines, text : sequence of int, sequence of int, str
-        What tells its content from that of others.
-    ids : sequence of int or None
-        Hashes of the places of the page that links can lead to, None if they are not known.
-    left_out, cut : int, bool
-        Links of the page that are not among `links`, and whether it has more than are kept.
-    failed : str
-        The error type of the fetch, "" for a page that was read.
-    blind : bool
-        Whether the page was read and its links are not known.
-    """
-
-    url: str
+    url: str  # where the fetch ended, in normal form
+    # the addresses passed through on the way, in normal form, the requested one first
     hops: list[str] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    nofollow: bool = False
+    links: list[Link] = field(default_factory=list)  # its links, those of headers first
+    nofollow: bool = False  # whether the page says that its links are not to be followed
+    # what tells its content from that of others
     sketch: Sequence[int] = ()
     lines: Sequence[int] = ()
     text: str = ""
+    # hashes of the places of the page that links can lead to, None if they are not known
     ids: Sequence[int] | None = None
+    # links of the page that are not among `links`, and whether it has more than are kept
     left_out: int = 0
     cut: bool = False
-    failed: str = ""
-    blind: bool = False
+    failed: str = ""  # the error type of the fetch, "" for a page that was read
+    blind: bool = False  # whether the page was read and its links are not known
 
 
 def read(requested: str, result: JobResult) -> Read:
@@ -127,3 +113,38 @@ def _header_link(base: str, sent: HeaderLink) -> Link | None:
         return None
     rel = sum(1 << place for place, name in enumerate(RELS) if name in sent.rels)
     return Link(found.url, language or "" if kind == "hreflang" else "", rel, kind, "http")
+
+
+def whole(number: int, parts: Mapping[int, JobResult] | None, count: int) -> JobResult | None:
+    """Return the answer about a page whose operations, of which the last is `OUTLINKS`, are all answered.
+
+    A page that could not be fetched has no links.
+    """
+    if parts is None or not all(place in parts for place in range(count - 1)):
+        return None
+    apart = parts.get(count - 1)
+    if apart is None and any(part.outcomes[0].data is not None for part in parts.values()):
+        return None
+    known = [part.fetched for part in parts.values() if part.fetched is not None]
+    fetched = next((item for item in known if item.final_url is not None), known[0] if known else None)
+    outcomes = JoinedOutcomes(tuple(parts[place].outcomes for place in range(count - 1)))
+    return JobResult(number, outcomes, fetched, apart=None if apart is None else apart.outcomes)
+
+
+class Joining:
+    """Collects the parts of answers, each to so many operations."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._parts: dict[int, dict[int, JobResult]] = {}
+
+    def add(self, answer: JobResult) -> JobResult | None:
+        """Take an answer or a part of one, and return it once it is whole."""
+        if answer.position is None:
+            return answer
+        parts = self._parts.setdefault(answer.number, {})
+        parts[answer.position] = answer
+        if len(parts) < self._count:
+            return None
+        del self._parts[answer.number]
+        return whole(answer.number, parts, self._count)

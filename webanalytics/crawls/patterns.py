@@ -29,28 +29,16 @@ MOST_TIMES = 3
 
 
 class Pattern(NamedTuple):
-    """An address by what repeats in it.
+    """An address by what repeats in it."""
 
-    Attributes
-    ----------
-    text : str
-        The path with numbers as ``{n}`` and tokens as ``{id}``, and the names of the query's parameters.
-    family : str
-        The addresses among which this one's trap would grow: all queries of a path, or what follows its first
-        number.
-    key : str
-        The addresses that are counted together: the family of a query, else all of one pattern.
-    names : frozenset of str
-        Names of the query's parameters.
-    numbered : bool
-        Whether anything in it may grow: a number, a token or a query.
-    """
-
+    # the path with numbers as ``{n}`` and tokens as ``{id}``, and the names of the query's parameters
     text: str
+    # the addresses among which this one's trap would grow: all queries of a path, or what follows its first
+    # number
     family: str
-    key: str
-    names: frozenset[str]
-    numbered: bool
+    key: str  # the addresses that are counted together: the family of a query, else all of one pattern
+    names: frozenset[str]  # names of the query's parameters
+    numbered: bool  # whether anything in it may grow: a number, a token or a query
 
     def grows_with(self, other: Pattern) -> bool:
         """Return whether two addresses are of one family; queries must share a parameter."""

@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.core.outcomes import Job, JobResult, digest
-from webanalytics.crawls.answers import whole
 from webanalytics.crawls.candidates import Candidate
+from webanalytics.crawls.page_answers import whole
 from webanalytics.operations import Operation
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Rows
-from webanalytics.runs.storage.checkpoints import NOT_DONE, Checkpoint
-from webanalytics.runs.storage.checkpoints.parts import Settled, SettledPages
+from webanalytics.runs.storage.checkpoint import NOT_DONE, Checkpoint
+from webanalytics.runs.storage.outcome_parts import Settled, SettledPages
 from webanalytics.runs.storage.parts import FRAME_ROWS
 from webanalytics.runs.storage.row_folder import GrowingBuilder, Lay
 
@@ -43,15 +43,7 @@ class Laying:
 
 
 class RowsInMemory:
-    """Rows whose answers are held until the frame is made.
-
-    Parameters
-    ----------
-    laying : Laying
-        How rows are made.
-    kept : dict
-        The answers of a checkpoint.
-    """
+    """Rows whose answers are held until the frame is made; some may come from a checkpoint."""
 
     def __init__(self, laying: Laying, kept: Kept) -> None:
         self._laying, self._kept = laying, kept
@@ -107,18 +99,7 @@ class _Turn(NamedTuple):
 class RowsInFolder:
     """Rows that go to the parts of a folder, and what a crawl that goes on must know of their pages.
 
-    Parameters
-    ----------
-    laying : Laying
-        How rows are made.
-    kept : dict
-        The answers of the log in front of the parts: newer than what is in these.
-    folder : Path or str
-        The folder, or its address.
-    links : Operation
-        The one that reads links.
-    failed_again : bool
-        Whether pages that failed are fetched again.
+    The answers kept in the log in front of the parts are newer than what is in these.
     """
 
     def __init__(

@@ -24,10 +24,9 @@ from webanalytics.audits.requests.link_checker import check
 from webanalytics.audits.requests.sources import with_image_sizes
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.crawls.admission import Admission
-from webanalytics.crawls.answers import Joining
 from webanalytics.crawls.facts import crawl_facts, cut_off, given_up, to_check, with_resources
 from webanalytics.crawls.frontier import AHEAD, Frontier
-from webanalytics.crawls.page_answers import read
+from webanalytics.crawls.page_answers import Joining, read
 from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
 from webanalytics.crawls.scope import Scope
 from webanalytics.crawls.sitemaps import Listed, read_listed
@@ -43,7 +42,7 @@ from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
-from webanalytics.runs.storage.checkpoints import Checkpoint
+from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.row_folder import Lay
 
 log = logging.getLogger("webanalytics")
@@ -111,7 +110,7 @@ class _Crawl:
         )
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
-        self._report = Report(note=self._run.note, ahead=self._run.ahead)
+        self._report = Report(note=self._run.note)
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
         self._store: Checkpoint | None = None
@@ -176,6 +175,7 @@ class _Crawl:
             )
             tasks = [asyncio.create_task(self._read_sitemap(fetcher)), asyncio.create_task(self._tick())]
             stack.push_async_callback(_ended, tasks)
+            await fetcher.robots_of(self._admission.origin)  # else a worker elsewhere asks for it too
             await self._pages(fetcher)
             await tasks[0]
             await self._keep(all_of_them=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from webanalytics.core.url_patterns import compiled
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.link_table import KINDS, Kind
 from webanalytics.urls import address, lacks_scheme
@@ -51,31 +51,20 @@ Resources = Literal["ignore", "check"]
 
 @dataclass(frozen=True)
 class Scope:
-    """What a crawl was asked to fetch, checked and in plain values.
+    """What a crawl was asked to fetch, checked and in plain values."""
 
-    Attributes
-    ----------
-    starts : tuple of str
-        Addresses as they were given.
-    include, exclude : tuple of str
-        Regular expressions, or globs where they begin with ``*``.
-    query : tuple of str
-        Parameters that are dropped, "tracking" and "drop" (all of them) among them.
-    sitemap : tuple of str or None
-        Sitemaps, ("auto",) to look for them, None for none.
-    """
-
-    starts: tuple[str, ...]
+    starts: tuple[str, ...]  # addresses as they were given
     max_pages: int = 10_000
     max_depth: int | None = None
+    # patterns of addresses, see `webanalytics.core.url_patterns`
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     subdomains: bool = False
-    query: tuple[str, ...] = ()
+    query: tuple[str, ...] = ()  # parameters that are dropped, "tracking" and "drop" (all of them) among them
     nofollow: bool = False
     external: External = "list"
     resources: Resources = "ignore"
-    sitemap: tuple[str, ...] | None = ("auto",)
+    sitemap: tuple[str, ...] | None = ("auto",)  # sitemaps, ("auto",) to look for them, None for none
     follow: tuple[Kind, ...] = FOLLOWED
     traps: Handling = "stop"
     max_sequence: int = MAX_SEQUENCE
@@ -179,18 +168,6 @@ def registrable(host: str) -> str:
     return ".".join(labels[-2:])
 
 
-def compiled(pattern: str, parameter: str) -> re.Pattern[str]:
-    """Return a pattern: a glob for the whole address if it begins with ``*``, else searched in it."""
-    try:
-        return re.compile(translate(pattern) if pattern.startswith("*") else pattern)
-    except (re.error, RecursionError, OverflowError):
-        raise ParameterError(
-            f"The `{parameter}` parameter must be regular expressions, or patterns that begin with `*`; "
-            f"{pattern[:100]!r} is neither.",
-            parameter,
-        ) from None
-
-
 def start_address(text: str) -> str | None:
     """Return a start address in normal form, None for what is no address on the web."""
     text = text.strip()
@@ -199,13 +176,7 @@ def start_address(text: str) -> str | None:
 
 
 def checked(start: Any, given: Mapping[str, Any]) -> Scope:
-    """Return the scope of a call.
-
-    Raises
-    ------
-    ParameterError
-        For a wrong argument, naming the parameter.
-    """
+    """Return the scope of a call, or refuse a wrong argument."""
     return Scope(
         _starts(start),
         _number("max_pages", given["max_pages"], 1, 10_000_000),
@@ -267,7 +238,11 @@ def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
 def _patterns(name: str, value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
-    found = _texts(name, value, "a regular expression, or a pattern that begins with `*`, or a list of them")
+    found = _texts(
+        name,
+        value,
+        "a regular expression, a folder such as `/shop/*`, a pattern that begins with `*`, or a list of them",
+    )
     for one in found:
         compiled(one, name)
     return found

@@ -19,24 +19,13 @@ MOST_SAID = 3
 
 @dataclass(frozen=True)
 class Listed:
-    """What sitemaps list.
+    """What sitemaps list."""
 
-    Attributes
-    ----------
-    sitemap : pandas.DataFrame or None
-        What `webanalytics.sitemap` answers, None where there is no sitemap.
-    robots : Mapping
-        What is wrong with the robots.txt of the site, by origin.
-    robots_files : Mapping
-        The files themselves, by origin.
-    named : bool
-        Whether the call named the sitemaps.
-    """
-
-    sitemap: pd.DataFrame | None = None
+    sitemap: pd.DataFrame | None = None  # what `webanalytics.sitemap` answers, None where there is no sitemap
+    # what is wrong with the robots.txt of the site, by origin
     robots: Mapping[str, list[str]] = field(default_factory=dict)
-    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
-    named: bool = False
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)  # the files themselves, by origin
+    named: bool = False  # whether the call named the sitemaps
 
     @property
     def urls(self) -> Iterable[str]:

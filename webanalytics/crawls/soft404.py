@@ -48,17 +48,7 @@ class Seen(NamedTuple):
 
 
 class SeenPages(Iterable[Seen]):
-    """Pages that were read; of those in a folder, titles and texts are read each time they are gone through.
-
-    Parameters
-    ----------
-    urls, final_urls : sequence of str
-        Addresses of all pages.
-    texts : callable
-        Takes places of pages, and returns their titles, main texts and visible texts.
-    places : sequence of int, optional
-        Which of the pages; by default all.
-    """
+    """Pages that were read; of those in a folder, titles and texts are read each time anew."""
 
     def __init__(
         self,
@@ -95,22 +85,13 @@ class SeenPages(Iterable[Seen]):
 
 
 class Soft(NamedTuple):
-    """What was found.
+    """What was found."""
 
-    Attributes
-    ----------
-    pages : frozenset of str
-        Addresses, as given, of pages that say "not found" with status 200.
-    shells : tuple of str
-        Places where every address gives one and the same page, real ones too: a page made by scripts in the
-        browser. Nothing can be said of the pages there.
-    asked : int
-        Addresses that were asked.
-    """
-
-    pages: frozenset[str] = frozenset()
+    pages: frozenset[str] = frozenset()  # addresses, as given, of pages that say "not found" with status 200
+    # Places where every address gives one and the same page, real ones too: a page made by scripts in the
+    # browser. Nothing can be said of the pages there.
     shells: tuple[str, ...] = ()
-    asked: int = 0
+    asked: int = 0  # addresses that were asked
 
 
 @dataclass(frozen=True)
@@ -161,20 +142,7 @@ def impossible(place: str) -> str:
 
 
 async def probe(fetcher: Fetcher, place: str) -> Probe | None:
-    """Ask a place for an address that cannot exist.
-
-    Parameters
-    ----------
-    fetcher : Fetcher
-        An open fetcher.
-    place : str
-        An origin or a folder, with a slash at its end.
-
-    Returns
-    -------
-    Probe or None
-        None where it gives no page.
-    """
+    """Ask an origin or a folder, which end in a slash, for an address that cannot exist."""
     found = await _asked(fetcher, impossible(place))
     return None if found is None else replace(found, place=place)
 
@@ -203,7 +171,7 @@ async def _shown(fetcher: Fetcher, url: str) -> Seen | None:
 
 def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> Seen:
     from webanalytics.page.page import Page  # parsers and extractors take time to load
-    from webanalytics.page.text.text import main_text
+    from webanalytics.page.text.main import main_text
 
     page = Page(content, url, final_url, content_type)
     return Seen(url, final_url, page.title, main_text(page), page.visible_text)
@@ -214,13 +182,6 @@ async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> Soft:
 
     Each origin is asked for an address that cannot exist, and so are folders in which several pages have one
     title or one text: some sites answer 404 in general and 200 in their shop.
-
-    Parameters
-    ----------
-    fetcher : Fetcher
-        An open fetcher.
-    pages : SeenPages
-        The pages that were read.
 
     Notes
     -----

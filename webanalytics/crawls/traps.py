@@ -59,24 +59,12 @@ _BITS = 26
 
 
 class Trace(NamedTuple):
-    """An address as traps see it.
+    """An address as traps see it."""
 
-    Attributes
-    ----------
-    pattern : Pattern
-        What it has in common with others.
-    run : int
-        Barren pages of its family in a row through which it was found.
-    repeated : str or None
-        The part of its path that repeats.
-    session : tuple of str or None
-        The address without its session, and the parameter's name.
-    """
-
-    pattern: Pattern
-    run: int
-    repeated: str | None
-    session: tuple[str, str] | None
+    pattern: Pattern  # what it has in common with others
+    run: int  # barren pages of its family in a row through which it was found
+    repeated: str | None  # the part of its path that repeats
+    session: tuple[str, str] | None  # the address without its session, and the parameter's name
 
 
 @dataclass
@@ -147,20 +135,7 @@ class Known:
 
 
 class Traps:
-    """Judges pages in the crawl's order, and refuses addresses of families that were closed.
-
-    Parameters
-    ----------
-    handling : {"stop", "report", "off"}
-        Whether addresses are refused, families that would be closed only told, or nothing is judged.
-    max_sequence : int
-        Most barren pages of one sequence of numbers.
-
-    Attributes
-    ----------
-    fruitful : Counter
-        How many pages of each folder have brought something new.
-    """
+    """Judges pages in the crawl's order, and refuses addresses of families that were closed."""
 
     def __init__(self, handling: Handling = "stop", max_sequence: int = MAX_SEQUENCE) -> None:
         self._handling, self._max_sequence = handling, max_sequence
@@ -168,7 +143,7 @@ class Traps:
         self._sequences: dict[str, list[int]] = {}
         self._families: dict[str, _Family] = {}
         self._known = Known()
-        self.fruitful: Counter[str] = Counter()
+        self.fruitful: Counter[str] = Counter()  # pages of each folder that have brought something new
         self._found: dict[str, Trap] = {}
         self._closed_names: set[str] = set()
         self._closed_roots: set[str] = set()
@@ -183,19 +158,7 @@ class Traps:
         return Trace(pattern, 0, repeats(url), without_session(url))
 
     def judge(self, url: str, trace: Trace, page: Read, *, news: bool) -> bool:
-        """Take a fetched page, and return whether it is barren.
-
-        Parameters
-        ----------
-        url : str
-            Its address.
-        trace : Trace
-            The address as traps see it.
-        page : Read
-            What was read of it.
-        news : bool
-            Whether it leads to new addresses outside of its family.
-        """
+        """Take a fetched page, and return whether it is barren; news are addresses outside of its family."""
         if self._handling == "off":
             return False
         pattern, hashes = trace.pattern, np.array(page.sketch, np.uint32)

@@ -101,12 +101,7 @@ class Identity:
 class Inflate:
     """``gzip`` (RFC 1952, with several members) and ``deflate`` (RFC 1950, and RFC 1951 as often sent).
 
-    Parameters
-    ----------
-    gzip : bool
-        Expect gzip members rather than one deflate stream.
-    max_members : int
-        Gzip members in one body: a body of empty members would cost time and give nothing.
+    Members are bounded: a body of empty ones would cost time and give nothing.
 
     Examples
     --------

@@ -69,10 +69,12 @@ class FetchEnd:
 class FetchLog(FetchEnd):
     """A fetch that has ended."""
 
-    purpose: Literal["page", "robots"]  # whether it was an input of the run, or the robots.txt of an origin
+    # whether it was an input of the run, the robots.txt of an origin, or what a browser made of the former
+    purpose: Literal["page", "robots", "rendered"]
     asked: Asked  # what was asked for
     exchanges: tuple[Exchange, ...] = ()  # those of its last try, in order
     values: Mapping[str, Any] = field(default_factory=dict)  # what the message of ``error`` shows
+    rendered: bytes = b""  # HTML
 
     def end(self) -> dict[str, Any]:
         """Return the fields of `FetchEnd` by name."""

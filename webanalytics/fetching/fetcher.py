@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from aiohttp import ClientSession
 from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
@@ -87,7 +88,7 @@ class Fetcher:
     ) -> None:
         self.settings = settings
         self._recorder = recorder
-        self._names = names
+        self.names = names
         self._sessions = Sessions(settings)
         self._only: Collection[str] | None = None
         self._looked_up: dict[str, list[str]] = {}
@@ -105,7 +106,7 @@ class Fetcher:
         self._origins: defaultdict[str, set[str]] = defaultdict(set)
         self._doubts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
-        self._own_names = self._names or resolver()
+        self._own_names = self.names or resolver()
         self._sessions.open(self._own_names)
         return self
 
@@ -114,7 +115,7 @@ class Fetcher:
     ) -> None:
         await self._robots.close()
         await self._sessions.close()
-        if self._names is None:
+        if self.names is None:
             await self._own_names.close()
 
     async def fetch(
@@ -134,19 +135,7 @@ class Fetcher:
         sink: Callable[[str], Sink] | None = None,
         asked: Asked | None = None,  # what a run asked for; the recorder is told of no fetch without it
     ) -> Response:
-        """Return the response of a URL, redirects followed.
-
-        Returns
-        -------
-        Response
-            Its status is between 200 and 299.
-
-        Raises
-        ------
-        FetchError
-            For everything else. Its ``error_type`` is one of dns, connection, tls, timeout, robots,
-            http, refused, too_large, not_html, blocked, invalid.
-        """
+        """Return the response of a URL, redirects followed and below status 300, or raise `FetchError`."""
         most = self.settings.max_bytes if max_bytes is None else max_bytes
         wanted = Wanted(accept, most, error_pages=error_pages, sink=sink, refusals=error_pages)
         return await self._fetch(url, parameter, wanted, asked)
@@ -154,23 +143,10 @@ class Fetcher:
     async def ask(
         self, url: str, method: Method = "HEAD", parameter: str = "url", *, max_bytes: int = 4096
     ) -> Response:
-        """Return whether and how a URL answers, redirects followed; little of its body is read.
+        """Return whether and how a URL answers, redirects followed; at most `max_bytes` of its body are read.
 
-        Parameters
-        ----------
-        url : str
-            An http or https URL.
-        method : {"HEAD", "GET"}
-            How to ask. A body is of no interest to HEAD (RFC 9110 section 9.3.2).
-        parameter : str
-            The name by which error sentences call it.
-        max_bytes : int
-            How much of a body is read; the connection is closed where there is more.
-
-        Raises
-        ------
-        FetchError
-            As for `fetch`: for every status from 300 on too.
+        A body is of no interest to HEAD (RFC 9110 section 9.3.2). Statuses from 300 on are a `FetchError`
+        too.
         """
         return await self._fetch(
             url, parameter, Wanted("any", max_bytes, cut=True, method=method, refusals=True)
@@ -184,6 +160,19 @@ class Fetcher:
         except Problem as problem:
             return RobotsCopy(error_type=str(FETCHING[problem.key][0]))
         return kept.copies.get(origin, RobotsCopy(error_type="too_large"))
+
+    async def record(self, log: FetchLog) -> None:
+        """Tell the recorder, if there is one."""
+        if self._recorder is not None:
+            await self._recorder(log)
+
+    async def rules_of(self, url: URL) -> Rules:
+        """Return what the robots.txt of the host of a checked URL says."""
+        return (await self._robots.rules(str(url.origin())))[0]
+
+    def session_of(self, url: URL) -> ClientSession:
+        """Return the session that a checked URL is asked by."""
+        return self._sessions.of(url)
 
     def hosts(self) -> list[dict[str, Any]]:
         """Return one row for each host that was asked: how it was asked in the end, and why.
@@ -335,7 +324,7 @@ class Fetcher:
         async with self._limits.slot(host, rules.crawl_delay, first=state.first):
             clock = asyncio.get_running_loop().time
             began = clock()
-            await self._check_name(url)
+            await self.check_name(url)
             left = settings.timeout - state.spent
             if state.downgraded:
                 settings = replace(settings, access=None)
@@ -363,7 +352,7 @@ class Fetcher:
                 raise problem
             return answer
 
-    async def _check_name(self, url: URL) -> None:
+    async def check_name(self, url: URL) -> None:
         """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.
 
         What only the proxy can look up is the proxy's to judge.

@@ -132,21 +132,10 @@ class Limits:
         self._paces: OrderedDict[str, Pace] = OrderedDict()
 
     def slot(self, host: str, crawl_delay: float = 0.0, *, first: bool = False) -> _Slot:
-        """Return a context manager that holds a slot of the host and an overall one.
+        """Hold a slot of the host and an overall one, unless the host was given up.
 
-        Parameters
-        ----------
-        host : str
-            Which host, see `webanalytics.fetching.guard.host_key`.
-        crawl_delay : float
-            Seconds that the host wants between two requests; above 0 it gets one request at a time.
-        first : bool
-            Go before those that wait.
-
-        Raises
-        ------
-        Problem
-            When the host was given up.
+        A host with a crawl-delay, in seconds, gets one request at a time; what is `first` goes before those
+        that wait.
         """
         return _Slot(self, host, crawl_delay, first)
 

@@ -71,11 +71,6 @@ def check_url(
 ) -> URL:
     """Return the URL in the form in which it is requested, or raise `Problem`.
 
-    Raises
-    ------
-    Problem
-        ``invalid_url``, ``credentials``, ``long_url``, ``private`` or ``port``.
-
     Notes
     -----
     The URL Standard, narrowed: no user information, no percent sign or backslash in the authority,

@@ -11,21 +11,16 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from webanalytics._version import USER_AGENT, USER_AGENTS
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.bot_key import BotKey
 from webanalytics.core.proxy import Proxy
 from webanalytics.core.run_options import RECORDS
-from webanalytics.core.user_agents import USER_AGENT, USER_AGENTS
 
 
 @dataclass(frozen=True, kw_only=True)
 class FetchSettings:
     """Limits of a run on the network, and how politely it fetches.
-
-    Raises
-    ------
-    ParameterError
-        For a value out of range, naming the parameter.
 
     Examples
     --------
@@ -80,14 +75,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Return the seconds that a Retry-After header asks for, None when it cannot be read.
-
-    Parameters
-    ----------
-    value : str or None
-        The header: seconds or an HTTP date (RFC 9110 section 10.2.3).
-    now : datetime, optional
-        The present, for a date.
+    """Return the seconds that a Retry-After header asks for (RFC 9110 section 10.2.3), None if it is unread.
 
     Examples
     --------
@@ -112,14 +100,5 @@ def backoff(attempt: int, base: float, longest: float) -> float:
     """Return the seconds before a further try: `base` doubled for each earlier one, less up to half.
 
     The part taken off at random keeps many clients from coming back at the same moment.
-
-    Parameters
-    ----------
-    attempt : int
-        Tries made so far, less one.
-    base : float
-        Seconds before the first further try.
-    longest : float
-        Upper bound in seconds.
     """
     return min(longest, base * 2.0**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret

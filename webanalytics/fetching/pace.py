@@ -124,17 +124,7 @@ class Pace:
         return self._smoothed > SLOW_FACTOR * self._quickest + SLOW_SECONDS
 
     def refused(self, began: float, now: float, reason: str, wait: float | None = None) -> None:
-        """Take note of a refusal, or of a request that ran out of time.
-
-        Parameters
-        ----------
-        began, now : float
-            When the request started and ended.
-        reason : str
-            In a few words, such as ``HTTP 429``.
-        wait : float, optional
-            Seconds that the host asked for.
-        """
+        """Take note of a refusal or a request out of time; the host may have asked for a wait."""
         self.pages += 1
         self.failures += 1
         if self.given_up:

@@ -74,14 +74,7 @@ def refusal(
 ) -> Problem | None:
     """Return the problem with an answer that stands in place of a page, None for a page.
 
-    Parameters
-    ----------
-    status, headers, content
-        Of the last answer.
-    hops : sequence of str
-        Addresses passed through before `final`, the one asked for first.
-    final : str
-        Where the redirects led.
+    `hops` are the addresses passed through before `final`, the one asked for first.
 
     Examples
     --------

@@ -68,16 +68,9 @@ def product_tokens(agent: str) -> frozenset[str]:
 
 
 def parse(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
-    r"""Return the rules of a robots.txt for one user agent.
+    r"""Return the rules of a robots.txt (UTF-8, RFC 9309 section 2.3) for one user agent.
 
-    Parameters
-    ----------
-    content : bytes
-        The file; UTF-8 (RFC 9309 section 2.3), what is not is replaced.
-    agent : str
-        The User-Agent header.
-    max_crawl_delay : float
-        A longer crawl-delay is shortened to this, in seconds.
+    A crawl-delay is shortened to `max_crawl_delay` seconds.
 
     Examples
     --------

@@ -130,11 +130,6 @@ class RuleSet:
     2.2.2). Rules without a wildcard are looked up by each of their lengths; those with one are tried, longest
     first.
 
-    Parameters
-    ----------
-    rules : iterable of Rule
-        Lines in the order of the file.
-
     Examples
     --------
     >>> rules = RuleSet([Rule(False, "/*.gif$", 2), Rule(True, "/logo*.gif$", 3)])
@@ -252,12 +247,7 @@ def _matches(pattern: _Pattern, path: str) -> bool:
 
 
 class RobotsFile:
-    r"""The groups and sitemaps of a robots.txt.
-
-    Parameters
-    ----------
-    content : bytes or str
-        The file; UTF-8 (RFC 9309 section 2.3), what is not is replaced. What comes after 500 KiB is left out.
+    r"""The groups and sitemaps of the first 500 KiB of a robots.txt (RFC 9309 sections 2.3 and 2.5).
 
     Examples
     --------

@@ -80,27 +80,10 @@ async def read_sitemap(
 ) -> SitemapTree:
     """Return a sitemap and all that it leads to, in their order.
 
-    Parameters
-    ----------
-    fetcher : Fetcher
-        An open fetcher; each sitemap goes through its guards and its queue.
-    url : str
-        A sitemap or an index (XML, gzip or plain), a text file of URLs, an RSS or Atom feed, or a
-        robots.txt that names sitemaps.
-    parameter : str
-        The name by which error sentences call `url`.
-    limits : SitemapLimits, optional
-        How far to go.
-
-    Returns
-    -------
-    SitemapTree
-        Its `rows` have ``url``, ``lastmod``, ``changefreq`` (strings as they stand, or None), ``priority``
-        (float or None), ``sitemap`` (the URL of the sitemap that holds it), ``alternates``, ``images``,
-        ``videos``, ``news``, ``extension_faults``, ``status`` "ok", ``error``, ``error_type`` and
-        ``error_key`` None. A sitemap that could not be read, or not to its end, has one row with ``url``
-        None, its URL in ``sitemap``, ``status`` "error", a sentence, an error type and a key. Nothing is
-        raised for it, nothing left out.
+    The address is that of a sitemap or an index (XML, gzip or plain), a text file of URLs, an RSS or Atom
+    feed, or a robots.txt that names sitemaps. A sitemap that could not be read, or not to its end, has one
+    row with ``url`` None, its URL in ``sitemap``, a sentence, an error type and a key: nothing is raised for
+    it, nothing left out.
 
     Notes
     -----
@@ -237,16 +220,7 @@ class Parsed:
 
 
 def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> Parsed:
-    r"""Return the entries and the further sitemaps of one document, or raise `Problem`.
-
-    Parameters
-    ----------
-    content : bytes
-        The document; one that is itself a gzip file is unpacked.
-    url : str
-        Where it stood, for relative addresses.
-    max_bytes : int
-        Size after unpacking.
+    r"""Return the entries and the further sitemaps of one document, also gzipped, or raise `Problem`.
 
     Examples
     --------

@@ -189,17 +189,7 @@ def add_child(document: Document, budget: Budget, link: str) -> None:
 
 
 class SitemapParser:
-    """Reads one sitemap, block by block.
-
-    Parameters
-    ----------
-    url : str
-        Where it stands, for relative addresses.
-    budget : Budget
-        Bounds of the whole tree.
-    max_bytes : int
-        Size after unpacking.
-    """
+    """Reads one sitemap, block by block."""
 
     def __init__(self, url: str, budget: Budget, max_bytes: int) -> None:
         self.document = Document()

@@ -16,14 +16,14 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from webanalytics.core.environment import kernel
 from webanalytics.core.operations.secret import Secret
-from webanalytics.core.run_options import RECORDS, check_served, options_for
+from webanalytics.core.run_options import RECORDS, check_served, options, options_for
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import AuditInterrupted, ParameterError, WebAnalyticsError
 from webanalytics.runs.frames.foreign import is_plain
@@ -45,12 +45,8 @@ def keeps_frames() -> bool:
 def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Raise the error about arguments that a function does not take, before any work.
 
-    Raises
-    ------
-    ParameterError
-        For a keyword that is neither a parameter nor an option, naming the nearest one that is.
-    TypeError
-        For arguments that are missing or too many, in Python's words.
+    Raises `ParameterError` for a keyword that is neither a parameter nor an option, naming the nearest one
+    that is. Raises `TypeError` for arguments that are missing or too many, in Python's words.
     """
     signature = _signature(function)
     kind = kind_of_options(function)
@@ -76,14 +72,7 @@ _signature = functools.lru_cache(maxsize=64)(inspect.signature)
 
 
 def kind_of_options(function: Callable[..., Any]) -> str:
-    """Return the kind of functions whose options a function takes, or "" if it takes none.
-
-    Examples
-    --------
-    >>> import webanalytics as wa
-    >>> kind_of_options(wa.hmac), kind_of_options(wa.tlsa_record)
-    ('record', '')
-    """
+    """Return the kind of functions whose options a function takes, or "" if it takes none."""
     options = _signature(function).parameters.get("options")
     found = _OPTIONS.search("" if options is None else str(options.annotation))
     return "" if found is None else found[1].lower()
@@ -94,18 +83,11 @@ _OPTIONS = re.compile(r"(Page|Image|Record|Site)Options")
 
 @dataclass(frozen=True)
 class Source:
-    """What a call is given: the one place that asks. Plain inputs are known at a glance.
+    """What a call is given: the one place that asks. Plain inputs are known at a glance."""
 
-    Attributes
-    ----------
-    kind : {"plain", "table", "dask"}
-        Inputs of Python and pandas; a table or column of another library; a Dask DataFrame or Series.
-    inputs : object
-        The first argument of the call.
-    """
-
+    # inputs of Python and pandas; a table or column of another library; a Dask DataFrame or Series
     kind: Literal["plain", "table", "dask"]
-    inputs: Any
+    inputs: Any  # the first argument of the call
 
     @classmethod
     def of(cls, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Source:
@@ -158,6 +140,9 @@ GRACE_SECONDS = 5.0
 REDRAW_SECONDS = 0.05
 """Shortest time between two changes of a progress bar."""
 
+PATIENCE = 2.0
+"""Seconds after which work that needs no network shows a bar."""
+
 _DONE = object()
 
 
@@ -170,7 +155,7 @@ class Run:
         self.total: int | None = None
         self.thread: _LoopThread | None = None
         self._showing = False
-        self._unseen = self._ahead = self._shown_ahead = 0
+        self._unseen = 0
         self._seen_at = 0.0
         self._bar: Any = None
 
@@ -208,22 +193,10 @@ class Run:
     def step(self, count: int = 1) -> None:
         """Count further inputs as answered."""
         self._unseen += count
-        self._redraw()
-
-    def ahead(self, count: int) -> None:
-        """Show inputs as answered whose results are still on their way; they are counted when they arrive."""
-        self._ahead = count
-        self._redraw()
-
-    def _redraw(self) -> None:
-        if not self._showing:
-            return
         now = time.monotonic()
-        if now - self._seen_at >= REDRAW_SECONDS:
-            count = self._unseen + self._ahead - self._shown_ahead
-            if count > 0:
-                self._unseen, self._shown_ahead, self._seen_at = 0, self._ahead, now
-                self.emit(lambda: self._update(count))
+        if self._showing and self._unseen and now - self._seen_at >= REDRAW_SECONDS:
+            seen, self._unseen, self._seen_at = self._unseen, 0, now
+            self.emit(lambda: self._update(seen))
 
     def _open(self, total: int, name: str, done: int) -> None:
         self._bar = progress_bar(total, name, done)
@@ -244,7 +217,7 @@ class Run:
     def close(self) -> None:
         """Remove the progress bar."""
         if self._bar is not None:
-            self._bar.update(self._unseen - self._shown_ahead)
+            self._bar.update(self._unseen)
             self._bar.close()
             self._bar = None
 
@@ -280,15 +253,28 @@ def bar_wanted(wanted: bool | None) -> bool:
     return wanted if wanted is not None else kernel() is not None or sys.stderr.isatty()
 
 
-def progress_bar(total: int, name: str, done: int = 0) -> Any:
+def progress_bar(total: int, name: str, done: int = 0, unit: str = "row", delay: float = 0) -> Any:
     """Return a bar: a widget in notebooks, text on standard error elsewhere."""
     if kernel() is not None:
         from tqdm.auto import tqdm
     else:
         from tqdm import tqdm
-    return tqdm(
-        total=total, initial=done, desc=name, leave=False, unit="row", mininterval=0.1, dynamic_ncols=True
-    )
+    how: dict[str, Any] = {"leave": False, "mininterval": 0.1, "dynamic_ncols": True}
+    return tqdm(total=total, initial=done, desc=name, unit=unit, delay=delay, **how)
+
+
+def watched(items: Iterable[T], total: int, name: str, unit: str) -> Iterator[T]:
+    """Yield items; after two seconds a bar says how many a second are done, and how long the rest takes."""
+    if not bar_wanted(options.progress):
+        yield from items
+        return
+    bar = progress_bar(total, name, unit=unit, delay=PATIENCE)
+    try:
+        for item in items:
+            yield item
+            bar.update()
+    finally:
+        bar.close()
 
 
 class _LoopThread(threading.Thread):
@@ -372,10 +358,7 @@ def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
 def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """Return the plain form of an async function: same signature, same documentation.
 
-    Raises
-    ------
-    AuditInterrupted
-        From the plain function, on Ctrl-C or "Interrupt kernel": it carries the finished rows.
+    On Ctrl-C or "Interrupt kernel" it raises `AuditInterrupted`, which carries the finished rows.
     """
 
     @functools.wraps(function)

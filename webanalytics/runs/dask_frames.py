@@ -33,19 +33,8 @@ Function = Callable[..., Coroutine[Any, Any, Any]]
 async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
     """Return the call as a Dask DataFrame.
 
-    Parameters
-    ----------
-    function : coroutine function
-        One of `webanalytics.runs.functions`.
-    inputs : dask.dataframe.DataFrame or Series
-        Its inputs.
-    kwargs : Mapping
-        The other arguments.
-
-    Raises
-    ------
-    ParameterError
-        For a function that does not answer row by row, and for arguments that cannot go to other machines.
+    Raises `ParameterError` for a function that does not answer row by row, and for arguments that cannot go
+    to other machines.
     """
     parameter, *_ = signature(function).parameters
     operation = _operation(function, parameter)

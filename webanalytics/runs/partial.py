@@ -24,15 +24,7 @@ from webanalytics.runs.backends.base import RunSpec
 
 
 class Partial:
-    """The rows that a call has finished; calling it returns their frame.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the frame, which may take seconds.
-    count : callable
-        Returns how many rows it will have from how many inputs are finished.
-    """
+    """The rows that a call has finished; calling it returns their frame."""
 
     def __init__(self, make: Callable[[], Any], count: Callable[[], int]) -> None:
         self._make: Callable[[], Any] | None = make

@@ -19,7 +19,7 @@ import pandas as pd
 
 from webanalytics.core.access import Access
 from webanalytics.core.access_by_host import access_for
-from webanalytics.core.messages.visible import for_terminal
+from webanalytics.core.messages import for_terminal
 from webanalytics.core.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError, WriteError
@@ -31,7 +31,7 @@ from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.runs.frames.texts import Texts, about_texts, read_texts
 from webanalytics.runs.partial import Partial, any_interrupted, forget, identity_of, keep, remember
-from webanalytics.runs.storage.checkpoints import Checkpoint
+from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.row_folder import SavingBuilder, keeps_rows
 
 T = TypeVar("T")
@@ -53,38 +53,24 @@ def as_they_are(frame: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Hooks:
-    """What one function does beyond its backend's results.
+    """What one function does beyond its backend's results."""
 
-    Attributes
-    ----------
-    rows : callable
-        Makes the rows that are kept from those of the operations, each by itself; it pickles.
-    finish : callable
-        Makes the final frame from the row-per-input frame; also used for partial results.
-    partial : callable
-        Makes of the frame of a partial result what the function returns.
-    on_answer : callable, optional
-        Sees each result as it comes and returns what to keep.
-    on_restored : callable, optional
-        Sees each result of a checkpoint, and returns what to keep, None for one to get anew.
-    on_group : callable, optional
-        Sees each group of a backend's results, and returns them with those that it adds.
-    prepare : callable, optional
-        Takes a job for a service, which lacks local parameters, and returns what to send; or a `RowError`.
-    extra : Mapping
-        What else a checkpoint must have been made with.
-    on_logins : callable, optional
-        Takes what the user names and passwords in addresses open.
-    """
-
+    # makes the rows that are kept from those of the operations, each by itself; it pickles
     rows: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
+    # makes the final frame from the row-per-input frame; also used for partial results
     finish: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
+    # makes of the frame of a partial result what the function returns
     partial: Callable[[pd.DataFrame], Any] = as_they_are
+    # sees each result as it comes and returns what to keep
     on_answer: Callable[[JobResult, FrameBuilder], JobResult] | None = None
+    # sees each result of a checkpoint, and returns what to keep, None for one to get anew
     on_restored: Callable[[JobResult, FrameBuilder], JobResult | None] | None = None
+    # sees each group of a backend's results, and returns them with those that it adds
     on_group: Callable[[Sequence[JobResult]], Awaitable[Sequence[JobResult]]] | None = None
+    # takes a job for a service, which lacks local parameters, and returns what to send; or a `RowError`
     prepare: Callable[[Job], Job] | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # what else a checkpoint must have been made with
+    # takes what the user names and passwords in addresses open
     on_logins: Callable[[Mapping[str, Access]], object] | None = None
 
 
@@ -185,7 +171,7 @@ class _Call:
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
         self._partial = Partial(lambda: hooks.partial(self._finished()), lambda: self._builder.rows_done)
-        self._report = Report(note=self._run.note, ahead=self._run.ahead)
+        self._report = Report(note=self._run.note)
         self._served = tuple(place for place, item in enumerate(operations) if backend.serves(item))
 
     async def frame(self) -> pd.DataFrame:

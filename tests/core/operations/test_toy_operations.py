@@ -141,7 +141,7 @@ def test_the_command_line(site: SiteServer, tmp_path: Path, capsys: pytest.Captu
     assert main(["shouts", "a", "-f", "table"]) == 0
     assert capsys.readouterr().out.split("\n")[0].split("  ") == ["phrase", "said loudly"]
     with pytest.raises(SystemExit):
-        main(["--help"])
+        main(["shouts", "--help"])
     assert all(operation.summary in capsys.readouterr().out for operation in (SHOUT,))
 
 

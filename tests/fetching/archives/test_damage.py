@@ -118,6 +118,16 @@ def test_a_file_of_beginnings_is_gone_through_once(tmp_path: Path) -> None:
     assert steps.count < 600_000
 
 
+@pytest.mark.parametrize(
+    ("lines", "each", "kind"),
+    [(1_900, 10, "x"), (2_100, 10, "parse"), (130, 1_900, "x"), (140, 1_900, "parse")],
+)
+def test_heads_are_bounded_in_lines_and_in_bytes(path: Path, lines: int, each: int, kind: str) -> None:
+    headers = [f"X-{number}: {'v' * each}" for number in range(lines)]
+    long = response("https://a.example/x", title("x"), "Content-Type: text/html", *headers)
+    assert [told_of for _, told_of in told(write(path, page("a"), long, page("b")))] == ["a", kind, "b"]
+
+
 def test_zeros_at_the_end_are_an_end(tmp_path: Path) -> None:
     file = tmp_path / "a.warc.gz"
     file.write_bytes(gzip.compress(page("a")) + b"\0" * 100_000)

@@ -15,7 +15,7 @@ from PIL import Image, features
 
 from tests.records.images.pictures import animation, decode, encode, sample, squares
 from webanalytics.errors import ParameterError, RowError
-from webanalytics.records.images import formats
+from webanalytics.records.images import convert
 from webanalytics.records.images.convert import analyse
 from webanalytics.records.images.encoder import FEW_COLOURS, _last, _qualities, ssim
 from webanalytics.records.images.formats import ImageLimits
@@ -234,7 +234,7 @@ def test_the_service_reads_its_own_formats_alone() -> None:
 
 @pytest.mark.parametrize("output_format", ["avif", "jxl"])
 def test_a_format_that_pillow_lacks(output_format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "is_supported", lambda name: name not in ("avif", "jxl"))
+    monkeypatch.setattr(convert, "is_supported", lambda name: name not in ("avif", "jxl"))
     with pytest.raises(ParameterError, match=f"another format than {output_format}.*: install .*p") as caught:
         analyse(small(PHOTO), output_format=output_format)
     assert caught.value.parameter == "output_format"

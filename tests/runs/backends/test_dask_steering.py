@@ -45,6 +45,9 @@ class Threads:
         self.busy: defaultdict[str, int] = defaultdict(int)
         self.peak: defaultdict[str, int] = defaultdict(int)
 
+    def close(self) -> None:
+        self._threads.shutdown()
+
     def nthreads(self) -> dict[str, int]:
         return {"a worker": self._count}
 
@@ -224,8 +227,10 @@ def test_finished_groups_of_an_interrupted_call_are_rows() -> None:
     def lose(group: Group) -> bool:
         return "127.0.0.1:" in group.jobs[0].subject and not waits.wait(BUSY_SECONDS)
 
+    threads = Threads(lose=lose)
+
     async def main(urls: list[str]) -> None:
-        made = backend(Threads(lose=lose), chunk=1)
+        made = backend(threads, chunk=1)
         call = asyncio.create_task(wa.aio.metadata(urls, backend=made, **OPTIONS))
         await asyncio.to_thread(until, lambda: len(origin.pages()) >= 9)
         await asyncio.sleep(1.0)  # what was asked for last is on its way
@@ -238,6 +243,7 @@ def test_finished_groups_of_an_interrupted_call_are_rows() -> None:
             asyncio.run(main(origin.urls(4, 3)))
         finally:
             waits.set()
+            threads.close()  # before the origin ends, which they may be asking
     rows = wa.last_partial()
     assert rows is not None
     assert 3 <= rows["status"].eq("ok").sum() <= 9

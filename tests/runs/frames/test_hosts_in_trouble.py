@@ -13,7 +13,8 @@ from webanalytics.fetching.gates import Waiting
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs.backends import local
 from webanalytics.runs.backends.base import Report
-from webanalytics.runs.frames.link_table import HOSTS, table
+from webanalytics.runs.frames.link_table import HOSTS
+from webanalytics.runs.frames.schema import frame_of
 
 LOCAL: dict[str, Any] = {"allow_private": True, "workers": 1, "progress": False, "robots": False}
 
@@ -28,7 +29,7 @@ def test_a_host_that_was_slowed_down_is_in_the_attrs() -> None:
         (row,) = frame.attrs["webanalytics"]["hosts"]
         assert row["host"] == server.url.removeprefix("http://")
         assert (row["pages"], row["failures"], row["note"]) == (8, 4, "slowed down (HTTP 429)")
-        assert list(table(HOSTS, [row]).columns) == list(row)
+        assert list(frame_of(HOSTS, [row]).columns) == list(row)
 
 
 def test_a_run_without_trouble_says_nothing() -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import webanalytics as wa
-from webanalytics.core.messages.visible import for_terminal, visible
+from webanalytics.core import messages
+from webanalytics.core.messages import for_terminal
 
 ESCAPES = "\x1b]0;mine\x07\x1b[31m\x9b2J\x90q\x9c\x85\x7f\b"
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -25,7 +26,7 @@ def test_every_control_character_is_named(number: int) -> None:
 
 def test_text_stays_as_it_is() -> None:
     for text in ("Grüner Tee, お茶", "two\nlines\tand a tab", "👩‍👩‍👧"):
-        assert for_terminal(text) == visible(text) == text
+        assert for_terminal(text) == messages.visible(text) == text
     assert for_terminal("one\r\ntwo") == "one\ntwo"
 
 

@@ -16,13 +16,9 @@ import webanalytics as wa
 from tests.answers import rows_of
 from tests.runs.hosted.calls import KEY, asked, batch_of, item, sign
 from tests.runs.hosted.proxy import Fault, Proxy, Record, json_of, out_of_credits, rate_limited, status
-from webanalytics.core.operations.types import DEEPEST
-from webanalytics.core.outcomes import Outcome
 from webanalytics.errors import IncompleteRunWarning, ServiceUnavailableError
 from webanalytics.fetching.testing import Reply, SiteServer
-from webanalytics.operations import OPERATIONS
 from webanalytics.runs.backends.hosted import answers, wire
-from webanalytics.runs.storage.checkpoints.parts import can_be_kept
 
 Make = Callable[..., wa.Hosted]
 
@@ -114,27 +110,6 @@ def test_a_phone_with_a_wrong_value_is_a_row(proxy: Proxy, hosted: Make, data: d
 def test_a_number_of_too_many_digits_is_none() -> None:
     content = f'{{"status": "ok", "data": {{"results": [{{"x": {"9" * 5000}}}, {{"x": 7}}]}}}}'
     assert wire.read_object(content.encode())["data"]["results"] == [{"x": None}, {"x": 7}]
-
-
-@pytest.mark.parametrize(
-    "data", [{**item(200)["data"], "hmac": 7}, {**item(200)["data"], "x": nested(DEEPEST + 1)}, {}]
-)
-def test_what_could_not_be_read_again_is_not_kept(data: dict[str, Any]) -> None:
-    assert not can_be_kept(OPERATIONS["hmac"], Outcome(data))
-    assert can_be_kept(OPERATIONS["hmac"], Outcome(item(200)["data"]))
-
-
-def test_no_part_holds_a_malformed_answer_of_any_backend(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: Proxy, hosted: Make
-) -> None:
-    from webanalytics.runs.backends.hosted.answers import Shape
-
-    monkeypatch.setattr(Shape, "fault", lambda *_: "")
-    proxy.rule(first_is({"hmac": [7]}))
-    sign(3, hosted(), store=tmp_path)
-    proxy.clear()
-    assert sign(3, hosted(), store=tmp_path)["status"].eq("ok").all()
-    assert asked(proxy)[-1] == ["m0"]
 
 
 # ------------------------------------------------------------------ 3 to 6 and 9: failures

@@ -24,7 +24,7 @@ from webanalytics.fetching.testing import SiteServer
 from webanalytics.operations import TEXT
 from webanalytics.runs.backends import local
 from webanalytics.runs.backends.base import RunSpec
-from webanalytics.runs.storage import checkpoints
+from webanalytics.runs.storage import checkpoint as checkpoints
 
 Options = dict[str, Any]
 

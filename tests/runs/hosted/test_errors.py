@@ -29,7 +29,7 @@ from webanalytics.errors import (
     ServiceUnavailableError,
     WebAnalyticsError,
 )
-from webanalytics.runs.backends.hosted.error_rules import Reply, fatal, is_out_of_credits
+from webanalytics.runs.backends.hosted.wire import Reply, fatal, is_out_of_credits
 
 Make = Callable[..., wa.Hosted]
 

@@ -24,7 +24,7 @@ from tests.runs.hosted.running import PRICES, Account, page, parts, same
 from tests.service.live import Server
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import AUDIT_PAGES
-from webanalytics.runs.storage.checkpoints.folder import WRITE_SECONDS
+from webanalytics.runs.storage.checkpoint import WRITE_SECONDS
 
 RUNNER = Path(__file__).with_name("runner.py")
 MESSAGES = [f"message {number}" for number in range(2000)]

@@ -12,7 +12,7 @@ from webanalytics.core.messages import MESSAGES, sentence
 from webanalytics.core.messages.service import SERVICE
 from webanalytics.core.messages.table import CONTENT, FETCHING
 from webanalytics.operations import OPERATIONS
-from webanalytics.runs.backends.hosted.error_rules import failure_of
+from webanalytics.runs.backends.hosted.wire import failure_of
 
 SUBJECTS = tuple(dict.fromkeys(operation.subject for operation in OPERATIONS.values()))
 WORDS = ("something", "a `b`: c", "0.5")

@@ -10,7 +10,7 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.errors import ParameterError, WriteError
-from webanalytics.runs.storage.checkpoints.journal import RobotsLog
+from webanalytics.runs.storage.journal import RobotsLog
 
 MESSAGES = ["first", "second"]
 

@@ -12,11 +12,10 @@ import pytest
 
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.types import shape_of
-from webanalytics.runs.frames.arrow import arrow_type
+from webanalytics.runs.frames.arrow import arrow_type, decoded
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage import lazy_columns as stored
 from webanalytics.runs.storage import parts as module
-from webanalytics.runs.storage.arrow_values import decoded
 from webanalytics.runs.storage.lazy_columns import StoredValues, frame_over
 from webanalytics.runs.storage.parts import RowParts
 

@@ -40,14 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A failure by its key and the values that its sentence shows.
-
-    Examples
-    --------
-    >>> message = Message("status", {"parameter": "url", "status": 404})
-    >>> message.error_type, str(message)
-    ('http', 'The `url` parameter names a page that answered HTTP 404.')
-    """
+    """A failure by its key and the values that its sentence shows."""
 
     key: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -67,24 +60,7 @@ def error_type_of(key: str, status: object = None) -> ErrorType | None:
 
 
 def sentence(key: str, /, *, redirected: bool = False, **values: object) -> str:
-    """Return one sentence of the table, filled in.
-
-    Parameters
-    ----------
-    key : str
-        Which sentence.
-    redirected : bool
-        Whether the fault lies behind a redirect.
-    **values : object
-        What the sentence shows: the name of the parameter that the user would change, figures and words.
-
-    Examples
-    --------
-    >>> sentence("status", parameter="url", status=404)
-    'The `url` parameter names a page that answered HTTP 404.'
-    >>> sentence("unknown_host", parameter="image", redirected=True)
-    'The `image` parameter redirects to a host that does not exist.'
-    """
+    """Return one sentence of the table, filled in."""
     return MESSAGES[key][1].format(names="redirects to" if redirected else "names", **values)
 
 
@@ -170,8 +146,6 @@ def _behind_redirect(key: str) -> str:
 def advised(key: str, text: str) -> str:
     """Return a row's sentence with the option that changes the failure, if there is one.
 
-    Examples
-    --------
     >>> advised("robots", "The site forbids it.")
     'The site forbids it; `robots=False` fetches it all the same.'
     """
@@ -185,8 +159,6 @@ _STATUS = re.compile(r" answered HTTP (\d{3})\b")
 def advice_on(key: str | None, text: str) -> Advice | None:
     """Return the option that changes a failure, if there is one; of a status its sentence says which it is.
 
-    Examples
-    --------
     >>> advice_on("status", "The page answered HTTP 401.").option
     'access='
     """
@@ -199,27 +171,7 @@ _PAGES = {"image": "image", "sitemap": "sitemap"}
 
 @lru_cache(maxsize=10_000)
 def row_sentence(key: str | None, text: str, page: str = "") -> str:
-    """Return what the row of a failure says, in the words for who reads a frame.
-
-    Parameters
-    ----------
-    key : str or None
-        Which failure it is; None if a foreign service did not name it.
-    text : str
-        The sentence of the service. One that is not of the table, because the service words it in its own
-        way, is returned unchanged.
-    page : str
-        What failed: "page", "image" or "sitemap"; by default what the sentence's parameter names.
-
-    Examples
-    --------
-    >>> row_sentence("status", "The `url` parameter names a page that answered HTTP 404.")
-    'The page answered HTTP 404.'
-    >>> row_sentence("unknown_host", "The `image` parameter redirects to a host that does not exist.")
-    'The image redirects to a host that does not exist.'
-    >>> row_sentence(None, "No such page.")
-    'No such page.'
-    """
+    """Return what the row of a failure says, in the words for who reads a frame."""
     if key is None or key not in TOLD or len(text) > LONGEST:
         return text
     found = _served(key).fullmatch(text)
@@ -240,13 +192,6 @@ def recognise(text: str) -> Recognised | None:
     """Return the key, error type and values of a sentence of the table, or None for another text.
 
     For sentences without a key: those of a foreign server, and those of frames that were read from a file.
-
-    Examples
-    --------
-    >>> recognise("The `url` parameter names a host that does not exist.").key
-    'unknown_host'
-    >>> recognise("It does not work.") is None
-    True
     """
     if len(text) > LONGEST:
         return None
@@ -255,3 +200,33 @@ def recognise(text: str) -> Recognised | None:
             values = found.groupdict()
             return Recognised(key, error_type_of(key, values.get("status")), values)
     return None
+
+
+# What would not show, or would change how its surroundings show: control characters, line and paragraph
+# separators, embeddings, overrides and isolates of the writing direction, lone surrogates, noncharacters.
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+
+
+def visible(text: str) -> str:
+    """Return text in which invisible characters are named.
+
+    >>> print(visible("photo\u202egpj.exe"))
+    photo⟨U+202E⟩gpj.exe
+    """
+    return UNSEEN.sub(_named, text)
+
+
+def for_terminal(text: str) -> str:
+    r"""Return text that writes nothing but itself on a terminal: every control character is named.
+
+    Line feeds and tabs stay, and a carriage return before a line feed goes.
+    """
+    if text.isprintable():
+        return text
+    return visible(text.replace("\r\n", "\n")).replace("\r", "⟨U+000D⟩")
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"

@@ -108,8 +108,6 @@ class Field(Declared):
     def holds(self, value: Any) -> bool:
         """Return whether the field may have a value; a missing one, None, is always allowed.
 
-        Examples
-        --------
         >>> Field("wordCount", int, "Words.").holds(12), Field("wordCount", int, "Words.").holds(12.5)
         (True, False)
         """
@@ -244,7 +242,7 @@ PAGE_TEXT = Parameter(
 )
 """The parameter that some page operations have beside it."""
 
-TAKEN = frozenset(("demo", "docs", "downloads", "graphql", "keys", "plot", "serve", "site"))
+TAKEN = frozenset(("demo", "docs", "downloads", "graphql", "keys", "plot", "prune", "serve", "site"))
 """Names of commands, paths and accessors that are no operations."""
 
 
@@ -309,8 +307,6 @@ def _refuse_taken(operation: Operation) -> None:
 def by_function(name: str) -> Operation | None:
     """Return the operation whose Python function, or which itself, has a name.
 
-    Examples
-    --------
     >>> from webanalytics.operations import by_function
     >>> by_function("phones").name, by_function("phone").name, by_function("nonsense")
     ('phone', 'phone', None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cached_property
@@ -107,22 +106,6 @@ class Parameter(Declared):
         plain = {"integer": "an integer", "boolean": "true or false", "string": "a string"}
         return plain.get(kind, "a valid value")
 
-    @cached_property
-    def _is_certain(self) -> Callable[[Any], bool]:
-        """Whether a value of a plain type is obviously valid; `strict` checks the rest."""
-        shape, low, high = self.shape, self.low, self.high
-        if shape.kind == "boolean" and not shape.nullable:
-            return lambda value: type(value) is bool
-        if shape.choices:
-            known = frozenset(choice for choice in shape.choices if type(choice) is str)
-            return lambda value: type(value) is str and value in known
-        if shape.kind == "string" and not shape.nullable:
-            longest = self.longest
-            return lambda value: type(value) is str and (longest is None or len(value) <= longest)
-        if shape.kind == "integer" and not shape.nullable and low is not None and high is not None:
-            return lambda value: type(value) is int and low <= value <= high
-        return lambda value: shape.nullable and value is None
-
     def sentence(self, name: str | None = None) -> str:
         """Return the error about a wrong value."""
         return str(must_be(name or self.name, self.expectation))
@@ -137,15 +120,12 @@ class Parameter(Declared):
 
         Raises `ParameterError` naming the parameter (as ``name`` where given) and what it may be.
         """
-        if self._is_certain(value):
-            return Secret(value) if self.secret else value
         if isinstance(value, Secret):
             return value
         if hasattr(value, "dtype") and hasattr(value, "item"):
             value = value.item()  # a NumPy scalar, as a cell of a frame is
-        if strict(self.type, self.low, self.high)(value) and (
-            self.longest is None or len(value) <= self.longest
-        ):
+        fits = strict(self.type, self.low, self.high)(value)
+        if fits and (value is None or self.longest is None or len(value) <= self.longest):
             if self.shape.kind == "number" and value is not None:
                 return float(value)
             return Secret(value) if self.secret else value

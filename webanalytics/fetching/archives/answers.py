@@ -18,6 +18,7 @@ from webanalytics.fetching.archives.http import Head, read_head
 from webanalytics.fetching.archives.members import Damaged
 from webanalytics.fetching.archives.records import Fault, Record, records
 from webanalytics.fetching.content import media_type
+from webanalytics.urls import is_web
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
@@ -123,7 +124,7 @@ def _take_fault(found: Found, fault: Unreadable, order: int) -> None:
 def _take(found: Found, record: Record, file: Path, order: int) -> None:
     stored = Stored(file, record.place.offset, record.place.inside)
     try:
-        if record.kind in ("response", "revisit", "resource") and _is_web(record.url):
+        if record.kind in ("response", "revisit", "resource") and is_web(record.url):
             found.answers.append(_answer(record, stored, order))
             found.counts[record.kind] += 1
         elif record.kind == "metadata" and record.fields.get("content-type", "").strip() == MEDIA_TYPE:
@@ -140,10 +141,6 @@ def _take(found: Found, record: Record, file: Path, order: int) -> None:
     except Damaged:
         found.counts["damaged"] += 1
         found.faults.append(Unreadable(stored, "archive_damaged", order, record.url))
-
-
-def _is_web(url: str) -> bool:
-    return url[:8].lower().startswith(("http://", "https://"))
 
 
 def _answer(record: Record, stored: Stored, order: int) -> Answer:

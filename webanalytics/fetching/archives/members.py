@@ -65,17 +65,7 @@ class Place(NamedTuple):
 
 
 class Stream:
-    """The bytes of an archive from one place on.
-
-    Parameters
-    ----------
-    file : binary file
-        Opened for reading; it can seek.
-    budget : Budget
-        The work that is left for the file.
-    place : Place
-        Where to begin.
-    """
+    """The bytes of an archive from one place on, within a budget of work."""
 
     def __init__(self, file: BinaryIO, budget: Budget, place: Place = Place(0)) -> None:  # noqa: B008 - immutable
         self._file = file
@@ -178,13 +168,13 @@ class Stream:
             if size > LONGEST_LINE:
                 raise Damaged
             end = limit - 1
-        line, self._out = self._out[: end + 1], self._out[end + 1 :]
-        self._inside += len(line)
         self.budget.spend(WORK_OF_BYTE)
-        self._head_left -= len(line)
+        self._head_left -= end + 1
         self._lines_left -= 1
         if self._head_left < 0 or self._lines_left < 0:
-            raise Damaged
+            raise Damaged  # before anything is taken: who reads a block counts what was
+        line, self._out = self._out[: end + 1], self._out[end + 1 :]
+        self._inside += len(line)
         return line
 
     # ---------------------------------------------------------------- filling

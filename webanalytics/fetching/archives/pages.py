@@ -182,44 +182,20 @@ def _with_head(fetched: Fetched, head: Head | None) -> Fetched:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRecord:
-    """A page of an archive.
+    """A page of an archive."""
 
-    Attributes
-    ----------
-    url : str
-        Its address; of a stretch of an archive that is damaged, the file and the byte.
-    html : str or bytes or None
-        The page, decoded as a browser would, or as it was received; None where there is none.
-    http_status : int or None
-        Status of its answer.
-    headers : str or None
-        The headers of its answer, one a line.
-    final_url : str or None
-        The address that answered, after redirects.
-    redirects : list of str
-        The addresses passed through on the way.
-    redirect_kinds : list of str
-        The status of each redirect.
-    elapsed : float or None
-        Seconds that its fetch took, if the archive says so.
-    fetched_at : str or None
-        When it was fetched: ISO 8601, UTC.
-    source : str
-        "archive".
-    error, error_type : str or None
-        Why there is no page, as in the rows of every function.
-    """
-
-    url: str
+    url: str  # its address; of a stretch of an archive that is damaged, the file and the byte
+    # the page, decoded as a browser would, or as it was received; None where there is none
     html: str | bytes | None
-    http_status: int | None
-    headers: str | None
-    final_url: str | None
-    redirects: list[str]
-    redirect_kinds: list[str]
-    elapsed: float | None
-    fetched_at: str | None
-    source: str
+    http_status: int | None  # status of its answer
+    headers: str | None  # the headers of its answer, one a line
+    final_url: str | None  # the address that answered, after redirects
+    redirects: list[str]  # the addresses passed through on the way
+    redirect_kinds: list[str]  # the status of each redirect
+    elapsed: float | None  # seconds that its fetch took, if the archive says so
+    fetched_at: str | None  # when it was fetched: ISO 8601, UTC
+    source: str  # "archive"
+    # why there is no page, as in the rows of every function
     error: str | None
     error_type: str | None
 

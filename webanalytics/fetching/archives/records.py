@@ -135,13 +135,6 @@ def records(path: Path) -> Iterator[Record | Fault]:
 
     The block of a record can be read until the next one is asked for. A record whose block turns out to be
     damaged is followed by a `Fault` at the same place.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    MissingExtraError
-        Without warcio.
     """
     loader = parser()
     with path.open("rb") as file:

@@ -41,20 +41,7 @@ def check_place(path: Path) -> None:
 
 
 class ArchiveWriter:
-    """Writes the fetches of a run to the end of an archive; one process at a time.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The archive; gzip if its name ends in .gz.
-
-    Raises
-    ------
-    ParameterError
-        For a file that is no archive, or that another process writes to.
-    WriteError
-        If the file cannot be written to.
-    """
+    """Writes the fetches of a run to the end of an archive; one process at a time, or `ParameterError`."""
 
     def __init__(self, path: Path) -> None:
         self.run = uuid.uuid4().hex
@@ -134,7 +121,10 @@ class ArchiveWriter:
         return self._record("warcinfo", "", datetime.now(UTC), "application/warc-fields", block, more)[1]
 
     def _fetch(self, log: FetchLog) -> bytes:
-        """Return the records of a fetch."""
+        """Return the records of a fetch, or that of a page as it was rendered, beside it."""
+        if log.purpose == "rendered":
+            url, kind = log.final_url or "", "text/html; charset=utf-8"
+            return self._record("conversion", url, datetime.now(UTC), kind, log.rendered, {})[1]
         parts, names, noted = [], [], datetime.now(UTC)
         for exchange in log.exchanges:
             name, content = self._answer(exchange)

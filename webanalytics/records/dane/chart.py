@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted
 
 LEVELS = ("Recommended", "Good", "Acceptable", "Weak", "Invalid")
 """The security levels, from best to worst."""

@@ -27,31 +27,15 @@ _ROTATION = (
 def analyse(record: str, limit: int = 200_000, name: str | None = "") -> dict[str, Any]:
     r"""Read a TLSA record, check it and explain it.
 
-    Parameters
-    ----------
-    record : str
-        One record as a zone file has it: ``<name> <ttl> <class> TLSA <usage> <selector> <matching>
-        <hex_certificate_data>``. TTL and class may be missing or change places, data may be split and
-        stand in parentheses over several lines, with comments; acronyms (``DANE-EE``) may stand for
-        numbers, and the generic form ``TYPE52 \# length hex`` is read, too.
-    limit : int
-        Longest record that is read, in characters.
-    name : str or None
-        How a record without its name is read, as ``dig +short`` prints it (``3 1 1 <hex>``): as one of this
-        name; with None as one without, whose codes and data alone are checked; with "" not at all.
+    A record is as a zone file has it: ``<name> <ttl> <class> TLSA <usage> <selector> <matching>
+    <hex_certificate_data>``. TTL and class may be missing or change places, data may be split and stand in
+    parentheses over several lines, with comments; acronyms (``DANE-EE``) may stand for numbers, and the
+    generic form ``TYPE52 \# length hex`` is read, too. One without its name, as ``dig +short`` prints it
+    (``3 1 1 <hex>``), is read as one of this `name`; with None its codes and data alone are checked, and
+    with "" it is not read.
 
-    Returns
-    -------
-    dict
-        ``raw_record``, ``parsed``, ``interpretation`` and ``validation``. In ``parsed``, ``ttl`` is None
-        if the record has none, ``port`` and ``protocol`` if the name has none (or, for the port, is a
-        wildcard, which makes it invalid); ``class`` is ``IN`` unless the record gives another. A record
-        without a name has no ``name``, ``hostname``, ``port`` and ``protocol``: None.
-
-    Raises
-    ------
-    RowError
-        When the text is not one TLSA record.
+    In ``parsed``, ``ttl`` is None if the record has none, ``port`` and ``protocol`` if the name has none (or,
+    for the port, is a wildcard, which makes it invalid); ``class`` is ``IN`` unless the record gives another.
 
     Notes
     -----

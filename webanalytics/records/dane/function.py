@@ -32,11 +32,6 @@ def read_records(records: Inputs, column: str | None, name: str | None) -> tuple
 
     A string with several records, as ``dig +short`` prints them, is several rows. Where ``name`` is a column,
     each record without a name takes it from there.
-
-    Raises
-    ------
-    ParameterError
-        For a name that is neither a domain name nor a column.
     """
     if isinstance(records, str):
         records = split_records(records)
@@ -72,13 +67,7 @@ def _with_names(values: pd.Series, names: list[Any]) -> pd.Series:
 
 
 def with_name(job: Job, name: str | None) -> Job:
-    """Return a job with its record as a whole line, which is what a service reads.
-
-    Raises
-    ------
-    RowError
-        For a record without a name where none is given.
-    """
+    """Return a job with its record as a whole line, which is what a service reads, or refuse it."""
     record = job.subject
     if isinstance(record, Particular):
         name, record = dict(record.settings)["name"], record.subject
@@ -93,16 +82,7 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
     """Return a function that adds the column ``matches_certificate`` to a frame of so many records.
 
     `certificates` is None, one certificate or chain for all records, or a list or Series with one for each.
-
-    Returns
-    -------
-    callable
-        Frame in, frame out; the column is boolean, missing where there is nothing to compare.
-
-    Raises
-    ------
-    ParameterError
-        For a list of another length, or a certificate that cannot be read.
+    The column is missing where there is nothing to compare.
     """
     if certificates is None:
         return lambda frame: frame

@@ -71,32 +71,17 @@ class _Label(NamedTuple):
 
 @dataclass(frozen=True)
 class TlsaRecord:
-    """A TLSA record as read, valid or not.
+    """A TLSA record as read, valid or not."""
 
-    Attributes
-    ----------
-    name : str
-        Owner name as written, empty for a record that was given without.
-    ttl : int or None
-        Seconds; None if the record leaves the TTL to its zone.
-    dns_class : str
-        Upper case; ``IN`` by default.
-    usage, selector, matching : int
-        The three codes, assigned or not.
-    data : str
-        Association data without the blanks between its parts: lower case when hexadecimal.
-    as_declared : bool
-        False when the length of the generic form (RFC 3597) contradicts its data.
-    """
-
-    name: str
-    ttl: int | None
-    dns_class: str
+    name: str  # owner name as written, empty for a record that was given without
+    ttl: int | None  # seconds; None if the record leaves the TTL to its zone
+    dns_class: str  # upper case; ``IN`` by default
+    # the three codes, assigned or not
     usage: int
     selector: int
     matching: int
-    data: str
-    as_declared: bool = True
+    data: str  # association data without the blanks between its parts: lower case when hexadecimal
+    as_declared: bool = True  # false when the length of the generic form (RFC 3597) contradicts its data
 
     @cached_property
     def owner(self) -> Owner:
@@ -125,22 +110,8 @@ class TlsaRecord:
 def parse(record: object, limit: int = 200_000, name: str | None = "") -> TlsaRecord:
     r"""Read one TLSA record, possibly over several lines within parentheses, from its presentation format.
 
-    Its codes and data may still be wrong.
-
-    Parameters
-    ----------
-    record : object
-        The text.
-    limit : int
-        Longest text that is read, in characters.
-    name : str or None
-        How a record without a name, type and class is read, as ``dig +short`` prints it: as one of this
-        name, with None as one without a name, and with "" not at all.
-
-    Raises
-    ------
-    RowError
-        When the text is not one TLSA record.
+    Its codes and data may still be wrong. A record without a name, type and class, as ``dig +short`` prints
+    it, is one of this name; with None one without a name, and with "" it is not read at all.
 
     Examples
     --------
@@ -321,19 +292,10 @@ def _lower_hex(data: str) -> str:
 
 
 def read_owner(name: str) -> Owner:
-    r"""Read service and host from the owner name of a TLSA record.
+    r"""Read service and host from an owner name, ``_port._protocol.host``, whose port may be ``*``.
 
-    Parameters
-    ----------
-    name : str
-        Owner name in presentation format: ``_port._protocol.host``. An asterisk in place of the port
-        label is a wildcard over all ports.
-
-    Returns
-    -------
-    Owner
-        ``hostname`` is without the final dot: empty if nothing follows the prefix (a name relative to its
-        zone), and the whole name if there is no such prefix.
+    The host is without the final dot, empty if nothing follows the prefix (a name relative to its zone), and
+    the whole name if there is no such prefix.
 
     Notes
     -----

@@ -105,27 +105,11 @@ def matches(
     record: str | TlsaRecord,
     certificates: CertificateSource | Sequence[CertificateSource] | None,
 ) -> bool | None:
-    """Return whether a TLSA record matches a server's certificates.
+    """Return whether a TLSA record matches a server's certificates: its chain, end entity first.
 
-    Parameters
-    ----------
-    record : str or TlsaRecord
-        The record.
-    certificates : as for `tlsa_record`, or None
-        The chain as the server sends it, end entity first. For usages 0 and 2 a lone certificate of
-        an authority is compared itself.
-
-    Returns
-    -------
-    bool or None
-        None when there is nothing to compare: no certificate, a record that is not valid, a record
-        that names an issuer (usages 0 and 2) while only an end entity's certificate is given, or a
-        PKIX-TA record (usage 0) that fits nothing in a chain whose root is not sent, which it may name.
-
-    Raises
-    ------
-    ParameterError
-        When the certificates cannot be read.
+    None when there is nothing to compare: no certificate, a record that is not valid, one that names an
+    issuer (usages 0 and 2) while only an end entity's certificate is given, or a PKIX-TA record (usage 0)
+    that fits nothing in a chain whose root is not sent, which it may name.
 
     Notes
     -----
@@ -169,22 +153,7 @@ def load_chain(
     parameter: str = "certificates",
     limit: int = 1_000_000,
 ) -> tuple[Certificate, ...]:
-    """Read one certificate or a chain.
-
-    Parameters
-    ----------
-    source : bytes, str, pathlib.Path, cryptography.x509.Certificate, or a sequence of these
-        PEM (one or more certificates) or DER data, PEM text, a path, or certificates.
-    parameter : str
-        Name of the parameter for errors.
-    limit : int
-        Largest file or text that is read, in bytes.
-
-    Raises
-    ------
-    ParameterError
-        When there is no certificate in it.
-    """
+    """Read one certificate or a chain: PEM or DER data, PEM text, a path, or certificates, or refuse it."""
     from_file = isinstance(source, Path) or (isinstance(source, str) and "-----BEGIN" not in source)
     if from_file:
         return _parse_certificates(_read_file(str(source), parameter, limit), parameter)

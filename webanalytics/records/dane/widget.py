@@ -30,15 +30,7 @@ _TONES = {"Recommended": "good", "Good": "good", "Acceptable": "fair", "Weak": "
 
 
 class TlsaChecker(OneAnswer):
-    """A form for one DANE/TLSA record and its explanation.
-
-    Attributes
-    ----------
-    record : ipywidgets.Textarea
-        The record.
-    answer : dict or None
-        The row of `webanalytics.dane` for the last record checked.
-    """
+    """A form for one DANE/TLSA record and its explanation."""
 
     def __init__(self, backend: Any = None) -> None:
         self.record = text_area(3, EXAMPLE)

@@ -22,30 +22,9 @@ def analyse(
     algorithm: str = "sha256",
     encoding: str = "hex",
 ) -> dict[str, Any]:
-    """Sign one message.
+    """Sign one message; text is encoded as UTF-8, and an empty message has a signature, too.
 
-    Parameters
-    ----------
-    message : str or bytes
-        What to sign; text is encoded as UTF-8. An empty message has a signature, too.
-    secret : str or bytes or Secret
-        The key; text is encoded as UTF-8.
-    algorithm : {"sha256", "sha384", "sha512", "sha1", "md5"}
-        Hash function.
-    encoding : {"hex", "base64"}
-        Lower-case hexadecimal, or standard base64 with padding (RFC 4648 section 4).
-
-    Returns
-    -------
-    dict
-        ``hmac``, ``algorithm`` and ``encoding``.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown algorithm or encoding, and for a secret that cannot be used.
-    RowError
-        When the message is neither text nor bytes, or contains a lone surrogate.
+    The signature is lower-case hexadecimal, or standard base64 with padding (RFC 4648 section 4).
 
     Notes
     -----

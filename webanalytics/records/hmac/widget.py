@@ -36,20 +36,7 @@ _OLD = frozenset({"sha1", "md5"})
 
 
 class SecretField(anywidget.AnyWidget):
-    """A password field whose content is not widget state: it is in no saved notebook, log or repr.
-
-    Parameters
-    ----------
-    label : str, default "Secret"
-        What readers of the screen are told.
-
-    Attributes
-    ----------
-    is_set : bool
-        Whether there is a secret.
-    secret : Secret or None
-        What was typed last, masked.
-    """
+    """A password field whose content is not widget state: it is in no saved notebook, log or repr."""
 
     _esm = Path(__file__).with_name("secret-field.js").read_text("utf-8")
     _css = Path(__file__).with_name("secret-field.css").read_text("utf-8")
@@ -83,17 +70,7 @@ class SecretField(anywidget.AnyWidget):
 
 
 class HmacSigner(OneAnswer):
-    """A form that signs a message with a secret key.
-
-    Attributes
-    ----------
-    text : ipywidgets.Textarea
-        The message, signed as UTF-8.
-    secret : SecretField
-        The secret key; kept by the kernel until it is forgotten.
-    algorithm, encoding : ipywidgets.Dropdown
-        Hash algorithm and encoding of the signature.
-    """
+    """A form that signs a message with a secret key."""
 
     def __init__(self, backend: Any = None) -> None:
         self.text = text_area(4)

@@ -116,16 +116,10 @@ def write_apng(frames: Frames, total_pixels: int, times: int, profile: bytes) ->
 
 
 def write_gif(frames: Frames, times: int, exact_times: bool) -> tuple[bytes, int]:
-    """Write an animated GIF and return it with its number of frames.
+    """Write an animated GIF, and return it with its number of frames.
 
-    Parameters
-    ----------
-    frames : iterator
-        RGBA pictures and durations; pixels are transparent below half alpha.
-    times : int
-        How many times to play, 0 for endlessly.
-    exact_times : bool
-        The durations come from a GIF and are written unchanged.
+    Frames are RGBA pictures and durations, transparent below half alpha; 0 times means endlessly, and exact
+    times come from a GIF and are written unchanged.
     """
     output = bytearray()
     count = 0

@@ -31,27 +31,13 @@ _KEPT = (b"PLTE", b"tRNS")
 
 
 class ApngPart(NamedTuple):
-    """One frame of an animated PNG.
+    """One frame of an animated PNG."""
 
-    Parameters
-    ----------
-    box : tuple of int
-        Left, top, right and bottom on the canvas, in pixels.
-    content : bytes
-        A PNG of this frame alone.
-    disposal : int
-        What to do with the canvas afterwards: 1 clears the box, 2 restores what was there before.
-    blending : int
-        1 lays the frame over the canvas, 0 puts it in the place of what was in its box.
-    duration : int
-        Milliseconds.
-    """
-
-    box: tuple[int, int, int, int]
-    content: bytes
-    disposal: int
-    blending: int
-    duration: int
+    box: tuple[int, int, int, int]  # left, top, right and bottom on the canvas, in pixels
+    content: bytes  # a PNG of this frame alone
+    disposal: int  # what to do with the canvas afterwards: 1 clears the box, 2 restores what was there before
+    blending: int  # 1 lays the frame over the canvas, 0 puts it in the place of what was in its box
+    duration: int  # milliseconds
 
 
 class _Frame:
@@ -63,13 +49,7 @@ class _Frame:
 
 
 def apng_parts(content: bytes) -> Iterator[ApngPart]:
-    """Yield the frames of an animated PNG, undecoded.
-
-    Raises
-    ------
-    ValueError
-        For frames outside the canvas or out of order, and for damaged or unknown control chunks.
-    """
+    """Yield the frames of an animated PNG, undecoded; `ValueError` where they are damaged or out of order."""
     header = b""
     common: dict[bytes, bytes] = {}
     frame: _Frame | None = None

@@ -10,8 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import BASE_FONT, counted
+from webanalytics.notebook.drawing.labels import BASE_FONT
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 

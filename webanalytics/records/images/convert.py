@@ -23,17 +23,18 @@ from typing import Any, Literal
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.records.images.formats import (
     ALL_FORMATS,
-    EXTENSIONS,
     FORMATS,
     LOSSLESS_TOO,
     LOSSY,
     MIME_TYPES,
+    REMEDIES,
     ImageFormat,
     ImageLimits,
+    is_supported,
     sniff,
 )
 
-__all__ = ["EXTENSIONS", "FORMATS", "MIME_TYPES", "ImageFormat", "ImageLimits", "analyse", "sniff"]
+__all__ = ["FORMATS", "MIME_TYPES", "ImageFormat", "ImageLimits", "analyse", "sniff"]
 
 _DEFAULT_LIMITS = ImageLimits(formats=ALL_FORMATS)
 
@@ -52,48 +53,10 @@ def analyse(
     measure: bool = False,
     limits: ImageLimits = _DEFAULT_LIMITS,
 ) -> dict[str, Any]:
-    r"""Convert one image.
+    r"""Convert one image; see `webanalytics.convert`, whose arguments are the same, for what they mean.
 
-    Parameters
-    ----------
-    content : bytes
-        The image file.
-    output_format : {"png", "jpg", "webp", "gif", "tiff", "avif", "jxl"}
-        Format to convert to; the last two where the installed Pillow writes them.
-    quality : int
-        1 to 100; applies to jpg, webp, avif and jxl. From 90 a jpg or an avif keeps colour at full
-        resolution, below at half.
-    max_width, max_height : int, optional
-        Box in pixels, seen with the orientation applied, that the result fits in.
-    lossless : bool or "auto"
-        Whether webp and jxl are written without loss. With ``"auto"`` a picture of at most 1,024 colours is
-        written both ways, and stays lossless where that is no larger.
-    keep_smaller : bool
-        Return the given file itself where the converted one of the same size in pixels would have more bytes.
-    min_ssim : float, optional
-        Search for the lowest quality whose structural similarity is at least this.
-    max_bytes : int, optional
-        Search for the highest quality, up to `quality`, whose file is no larger.
-    measure : bool
-        Fill ``ssim``.
-    limits : ImageLimits
-        Sizes above which an image is refused, and the formats that are read.
-
-    Returns
-    -------
-    dict
-        ``inputFormat``, ``outputFormat``, ``inputSize`` and ``outputSize`` (bytes), ``mimeType``, ``width``,
-        ``height``, ``inputWidth``, ``inputHeight`` (pixels, with the orientation applied), ``frames`` (frames
-        or pages written), ``content``, the bytes of the converted image, ``kept``, ``quality`` and
-        ``lossless`` as written, ``ssim``, and ``note``, what there is to say about it.
-
-    Raises
-    ------
-    RowError
-        ``invalid`` when the content is not an image of the formats, or is truncated or damaged;
-        ``too_large`` when it exceeds a limit, or does not fit the output format.
-    ParameterError
-        A wrong argument.
+    From quality 90 a jpg or an avif keeps colour at full resolution, below at half. The size in pixels is
+    seen with the orientation applied.
 
     Notes
     -----
@@ -117,7 +80,6 @@ def analyse(
         raise RowError("image_format", parameter="image")
     # Pillow is loaded with the first image
     from webanalytics.records.images.encoder import Wishes
-    from webanalytics.records.images.formats import REMEDIES, is_supported
     from webanalytics.records.images.pipeline import convert
 
     if not is_supported(input_format):
@@ -150,23 +112,8 @@ def analyse(
     }
 
 
-def is_written(output_format: ImageFormat) -> bool:
-    """Return whether the installed Pillow writes a format."""
-    from webanalytics.records.images.formats import is_supported
-
-    return is_supported(output_format)
-
-
 def check_written(output_format: ImageFormat) -> None:
-    """Refuse a format that the installed Pillow does not write.
-
-    Raises
-    ------
-    ParameterError
-        With what makes Pillow write it.
-    """
-    from webanalytics.records.images.formats import REMEDIES, is_supported
-
+    """Refuse a format that the installed Pillow does not write, with what makes it."""
     if not is_supported(output_format):
         raise ParameterError(
             f"The `output_format` parameter must be another format than {output_format}, which the installed "
@@ -178,20 +125,7 @@ def check_written(output_format: ImageFormat) -> None:
 def check_wishes(
     output_format: str, lossless: bool | str, min_ssim: float | None, max_bytes: int | None
 ) -> None:
-    """Refuse settings that contradict each other or the format.
-
-    Raises
-    ------
-    ParameterError
-        Naming the parameter to change.
-
-    Examples
-    --------
-    >>> check_wishes("png", "auto", None, 20_000)
-    Traceback (most recent call last):
-    webanalytics.errors.ParameterError: The `max_bytes` parameter must be left out for png, which has no \
-quality to search.
-    """
+    """Refuse settings that contradict each other or the format, naming the parameter to change."""
     if lossless not in (True, False, "auto"):
         raise ParameterError("The `lossless` parameter must be true, false or auto.", "lossless")
     if lossless is True and output_format in LOSSY - LOSSLESS_TOO:

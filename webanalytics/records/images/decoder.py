@@ -77,33 +77,15 @@ def too_many_pixels(limits: ImageLimits) -> RowError:
 
 @dataclass
 class Opened:
-    """An image whose header is read and whose pixels are not.
+    """An image whose header is read and whose pixels are not."""
 
-    Parameters
-    ----------
-    image : PIL.ImageFile.ImageFile
-        The file as Pillow opened it.
-    content : bytes
-        The file itself.
-    image_format : str
-        Its format.
-    orientation : int
-        Exif orientation, 1 to 8; 1 when it is missing and for TIFF, which Pillow turns itself.
-    bit_depth : int
-        Bits per channel in a PNG or TIFF file, 8 for others.
-    profile : bytes
-        ICC profile, or empty.
-    limits : ImageLimits
-        The limits it was opened with.
-    """
-
-    image: ImageFile.ImageFile
-    content: bytes
-    image_format: ImageFormat
-    orientation: int
-    bit_depth: int
-    profile: bytes
-    limits: ImageLimits
+    image: ImageFile.ImageFile  # the file as Pillow opened it
+    content: bytes  # the file itself
+    image_format: ImageFormat  # its format
+    orientation: int  # Exif orientation, 1 to 8; 1 when it is missing and for TIFF, which Pillow turns itself
+    bit_depth: int  # bits per channel in a PNG or TIFF file, 8 for others
+    profile: bytes  # ICC profile, or empty
+    limits: ImageLimits  # the limits it was opened with
 
     @property
     def size(self) -> tuple[int, int]:
@@ -121,13 +103,7 @@ class Opened:
 
 
 def open_image(content: bytes, image_format: ImageFormat, limits: ImageLimits) -> Opened:
-    """Open a file strictly as the format that its first bytes indicate.
-
-    Raises
-    ------
-    RowError
-        ``invalid`` or ``too_large``.
-    """
+    """Open a file strictly as the format that its first bytes indicate, within the limits."""
     with decoding(limits):
         readable = with_alpha_flag(content) if image_format == "webp" else content
         image = Image.open(io.BytesIO(readable), formats=[PILLOW_NAMES[image_format]])
@@ -152,13 +128,7 @@ def check_pixels(size: tuple[int, int], limits: ImageLimits) -> None:
 
 
 def count_frames(opened: Opened) -> int:
-    """Count frames or pages.
-
-    Raises
-    ------
-    RowError
-        ``too_large`` when they, or their pixels in all, exceed the limits.
-    """
+    """Count frames or pages, which must not be too many, nor have too many pixels in all."""
     limits = opened.limits
     with decoding(limits):
         if opened.image_format == "tiff":

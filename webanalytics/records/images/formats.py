@@ -27,27 +27,10 @@ LOSSLESS_TOO: frozenset[ImageFormat] = frozenset(("webp", "jxl"))
 SUFFIXES = (".webp", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".avif", ".jxl")
 """How names of image files end, in lower case."""
 
-MIME_TYPES: dict[ImageFormat, str] = {
-    "webp": "image/webp",
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "gif": "image/gif",
-    "tiff": "image/tiff",
-    "avif": "image/avif",
-    "jxl": "image/jxl",
-}
-"""Media type of each format."""
+PILLOW_NAMES: dict[ImageFormat, str] = {name: name.upper() for name in ALL_FORMATS} | {"jpg": "JPEG"}
 
-EXTENSIONS: dict[ImageFormat, str] = {
-    "webp": ".webp",
-    "png": ".png",
-    "jpg": ".jpg",
-    "gif": ".gif",
-    "tiff": ".tiff",
-    "avif": ".avif",
-    "jxl": ".jxl",
-}
-"""File name extension of each format, with its dot."""
+MIME_TYPES: dict[ImageFormat, str] = {name: f"image/{PILLOW_NAMES[name].lower()}" for name in ALL_FORMATS}
+"""Media type of each format."""
 
 MAX_SIDE: dict[ImageFormat, int] = {
     "webp": 16_383,
@@ -81,34 +64,20 @@ _AVIF_BRANDS = (b"avif", b"avis")
 
 @dataclass(frozen=True, slots=True)
 class ImageLimits:
-    """How large an image may be before it is refused with ``too_large``.
+    """How large an image may be before it is refused with ``too_large``."""
 
-    Parameters
-    ----------
-    max_bytes : int
-        Bytes of the file.
-    max_pixels : int
-        Width times height of the image, or of one frame; checked before any pixel is decoded.
-    max_frames : int
-        Frames of an animation or pages of a TIFF, where more than the first is converted.
-    max_total_pixels : int
-        Frames times width times height, where more than the first frame is converted.
-    max_blocks : int
-        Blocks in the file (PNG chunks, JPEG segments, GIF sub-blocks, TIFF tags). A block, however small,
-        takes some microseconds to read, and a photograph has tens of them.
-    max_profile_bytes : int
-        A larger colour profile is dropped, not refused. Profiles of printing presses take up to 3 MB.
-    formats : tuple of str
-        Formats that are read.
-    """
-
-    max_bytes: int = 20_000_000
+    max_bytes: int = 20_000_000  # bytes of the file
+    # width times height of the image, or of one frame; checked before any pixel is decoded
     max_pixels: int = 40_000_000
-    max_frames: int = 300
+    max_frames: int = 300  # frames of an animation or pages of a TIFF, where more than the first is converted
+    # frames times width times height, where more than the first frame is converted
     max_total_pixels: int = 200_000_000
+    # Blocks in the file (PNG chunks, JPEG segments, GIF sub-blocks, TIFF tags). A block, however small, takes
+    # some microseconds to read, and a photograph has tens of them.
     max_blocks: int = 200_000
+    # A larger colour profile is dropped, not refused. Profiles of printing presses take up to 3 MB.
     max_profile_bytes: int = 4_000_000
-    formats: tuple[ImageFormat, ...] = FORMATS
+    formats: tuple[ImageFormat, ...] = FORMATS  # formats that are read
 
 
 def sniff(content: bytes) -> ImageFormat | None:
@@ -189,16 +158,6 @@ def _divide_rounding(dividend: int, divisor: int) -> int:
     """Return the quotient of two positive integers, a half rounded up."""
     return (2 * dividend + divisor) // (2 * divisor)
 
-
-PILLOW_NAMES: dict[ImageFormat, str] = {
-    "webp": "WEBP",
-    "png": "PNG",
-    "jpg": "JPEG",
-    "gif": "GIF",
-    "tiff": "TIFF",
-    "avif": "AVIF",
-    "jxl": "JXL",
-}
 
 REMEDIES: dict[ImageFormat, str] = {
     "avif": "install pillow 11.3 or newer from its wheels",

@@ -36,15 +36,7 @@ NAME_LENGTH = 80
 
 
 class ImageFolder:
-    """Writes each converted image as it arrives, and never over an input file.
-
-    Raises
-    ------
-    ParameterError
-        Where the folder is a file or cannot be made.
-    WriteError
-        From `keep`, where an image cannot be written.
-    """
+    """Writes each converted image as it arrives, and never over an input file."""
 
     def __init__(self, folder: str | Path) -> None:
         if not isinstance(folder, (str, os.PathLike)):
@@ -143,12 +135,7 @@ def with_files(images: Inputs, save_to: str | Path | None = None) -> Any:
     """Return inputs in which folders and patterns are replaced by the image files in them, sorted by path.
 
     Folders are read with all folders in them; hidden files, and those below `save_to`, are left out. One name
-    or a list is looked at; a Series or a DataFrame keeps its rows.
-
-    Raises
-    ------
-    ParameterError
-        For a folder or a pattern in which there is no image.
+    or a list is looked at, and must lead to an image; a Series or a DataFrame keeps its rows.
     """
     made = None if save_to is None else Path(save_to).resolve()
     if isinstance(images, (str, Path)):

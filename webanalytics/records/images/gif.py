@@ -25,24 +25,12 @@ _CLEAR, _RESTORE = 2, 3
 
 
 class GifPart(NamedTuple):
-    """One image of a GIF.
+    """One image of a GIF."""
 
-    Parameters
-    ----------
-    box : tuple of int
-        Left, top, right and bottom on the screen, in pixels.
-    content : bytes
-        A GIF of this image alone.
-    disposal : int
-        What to do with it afterwards: 2 clears its box, 3 restores what was there before.
-    duration : int
-        Milliseconds.
-    """
-
-    box: tuple[int, int, int, int]
-    content: bytes
-    disposal: int
-    duration: int
+    box: tuple[int, int, int, int]  # left, top, right and bottom on the screen, in pixels
+    content: bytes  # a GIF of this image alone
+    disposal: int  # what to do with it afterwards: 2 clears its box, 3 restores what was there before
+    duration: int  # milliseconds
 
     @property
     def pixels(self) -> int:

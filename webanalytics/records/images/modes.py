@@ -109,26 +109,10 @@ WIDE_MODES = ("I;16", "I", "F")
 def normalise(
     image: Image.Image, output_format: ImageFormat, profile: bytes, size: tuple[int, int], bit_depth: int = 8
 ) -> tuple[Image.Image, bytes]:
-    """Return an image that a format can hold, resized, without metadata, and its colour profile.
+    """Return an image that a format can hold, of a size, and its colour profile, empty for sRGB.
 
-    Parameters
-    ----------
-    image : PIL.Image.Image
-        A decoded image or frame in any mode; its ``info["transparency"]`` is honoured.
-    output_format : str
-        The format to write.
-    profile : bytes
-        ICC profile of the image, or empty.
-    size : tuple of int
-        Size of the result in pixels.
-    bit_depth : int
-        Bits per channel in the file, in whose scale PNG gives its transparent colour.
-
-    Returns
-    -------
-    tuple
-        The image, in the mode of `TARGET_MODES`, with only ``transparency`` in its ``info`` (palette images),
-        and the profile (empty when the pixels are sRGB or of unknown colours).
+    Its mode is that of `TARGET_MODES`, and nothing but the ``transparency`` of palettes is left in its
+    ``info``. The bit depth is that of the file, in whose scale PNG gives its transparent colour.
     """
     resized = size != image.size
     image = plain(
@@ -281,25 +265,11 @@ _SAMPLE_PIXELS = 262_144
 def quantise(
     image: Image.Image, visible: Image.Image | None = None, dither: bool = True, reserve: bool = False
 ) -> tuple[Image.Image, int | None]:
-    """Return an RGB or RGBA image with its own palette.
+    """Return an RGB or RGBA image with its own palette, and the index of its transparent colour or None.
 
-    Colours that fit are kept exactly; of more, a palette is chosen by median cut.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-        In mode RGB or RGBA; the alpha of the latter is ignored.
-    visible : PIL.Image.Image, optional
-        In mode L: 255 where the image is visible, 0 where it is transparent. Default: visible everywhere.
-    dither : bool
-        Spread the error of colours that are not in the palette (Floyd-Steinberg); flickers in animations.
-    reserve : bool
-        Give the image a transparent colour even if nothing in it is transparent.
-
-    Returns
-    -------
-    tuple
-        The image in mode P, and the index of its transparent colour or None.
+    Colours that fit are kept exactly; of more, a palette is chosen by median cut. Alpha is ignored: `visible`
+    is 255 where the image is seen and 0 elsewhere. Dithering (Floyd-Steinberg) flickers in animations;
+    `reserve` gives a transparent colour even if nothing is transparent.
     """
     colours = image.convert("RGB")
     if visible is None or (visible.getextrema() == (255, 255) and not reserve):

@@ -26,13 +26,7 @@ _TIFF_SUB_DIRECTORIES = {0x8769, 0x8825, 0xA005}
 
 
 def check_structure(content: bytes, image_format: ImageFormat, limits: ImageLimits) -> None:
-    """Refuse a file made of an absurd number of blocks.
-
-    Raises
-    ------
-    RowError
-        ``too_large`` for too many blocks, ``invalid`` for TIFF tags that hold more bytes than the file.
-    """
+    """Refuse a file made of an absurd number of blocks, or TIFF tags that hold more bytes than the file."""
     walkers = {"png": _png_blocks, "jpg": _jpeg_blocks, "gif": _gif_blocks}
     if image_format == "tiff":
         _check_tiff(content, limits)

@@ -29,8 +29,7 @@ from webanalytics.notebook.widgets.parts import (
     size_in_words,
 )
 from webanalytics.operations import CONVERT
-from webanalytics.records.images.convert import is_written
-from webanalytics.records.images.formats import LOSSY, SUFFIXES
+from webanalytics.records.images.formats import LOSSY, SUFFIXES, is_supported
 
 ACCEPTED = ",".join(SUFFIXES)
 NAMES = {
@@ -104,7 +103,7 @@ class ImageConverter(Tool):
             accept=ACCEPTED, multiple=True, description="Choose images", layout=w.Layout(width="160px")
         )
         offered = CONVERT.parameter("output_format")
-        names = [*offered.choices, *(name for name in offered.more if is_written(name))]
+        names = [*offered.choices, *(name for name in offered.more if is_supported(name))]
         formats = [(NAMES[name], name) for name in names]
         self.output_format = w.Dropdown(options=formats, value="webp", layout=w.Layout(width="110px"))
         quality = CONVERT.parameter("quality")

@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted
 
 _MONTH = re.compile(r"(\d{4})-(\d{2})(?!\d)")
 _LONGEST_BY_MONTH = 120

@@ -39,13 +39,7 @@ SLICE = 50_000
 
 
 def read_numbers(numbers: Inputs, column: str | None = None) -> pd.Series:
-    """Return the numbers of a call.
-
-    Raises
-    ------
-    ParameterError
-        For values of which none is of a kind that is understood.
-    """
+    """Return the numbers of a call, or refuse values of which none is of a kind that is understood."""
     values = read_values(numbers, PHONE, "numbers", column)
     _check_kinds(values)
     return values
@@ -60,17 +54,8 @@ def phones_frame(
 ) -> pd.DataFrame:
     """Look up a column of phone numbers, all of one region or each of its own.
 
-    Returns
-    -------
-    pandas.DataFrame
-        With the index of the input: ``phone`` (E.164), ``isDisposable``, ``firstSeen``, ``ok`` (whether there
-        is a number) and ``error`` (the sentence of a row without one); with details also ``country``,
-        ``carrier``, ``line_type`` and ``valid``.
-
-    Raises
-    ------
-    ParameterError
-        When the region is unknown.
+    The frame has the index of the input, and ``phone``, ``isDisposable``, ``firstSeen``, ``ok`` and
+    ``error``; with details also ``country``, ``carrier``, ``line_type`` and ``valid``.
 
     Examples
     --------
@@ -150,16 +135,7 @@ def lookup_frame(
     *,
     details: bool = False,
 ) -> pd.DataFrame:
-    """Return the frame of `webanalytics.phones`, with the specification's three fields alone or with details.
-
-    The numbers are all of one region, or each of its own.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``input``, ``status``, ``phone``, ``isDisposable``, ``firstSeen``, the details, ``error``,
-        ``error_type``.
-    """
+    """Return the frame of `webanalytics.phones`, for numbers of one region or each of its own."""
     found = phones_frame(values, region, regions, details=details)
     good = found["ok"].to_numpy()
     index = values.index
@@ -187,13 +163,7 @@ def _check_kinds(values: pd.Series) -> None:
 def own_regions(
     numbers: Inputs, column: str | None, region: str
 ) -> tuple[pd.Series, NDArray[np.object_]] | None:
-    """Return numbers and the region of each, where ``region`` names a column; None where it is a region.
-
-    Raises
-    ------
-    ParameterError
-        For what is neither.
-    """
+    """Return numbers and the region of each, where ``region`` names a column; None where it is a region."""
     if is_region(region):
         return None
     table = as_pandas(numbers, "numbers")
@@ -228,13 +198,7 @@ DETAIL_COLUMNS = frozenset(field.name for field in PHONE.fields if field.extra)
 
 
 def in_e164(job: Job, region: str | None) -> Job:
-    """Return a job with its number in E.164 format, as a service expects it.
-
-    Raises
-    ------
-    RowError
-        For anything but a number, with this machine's error: there is no need to send it.
-    """
+    """Return a job with its number in E.164 format, or refuse it here: there is no need to send it."""
     if job.subject is UNUSABLE:
         return job
     if isinstance(job.subject, Particular):

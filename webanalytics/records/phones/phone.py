@@ -33,29 +33,9 @@ _FLOAT: Final = re.compile(r"^\s*(\+?[0-9]{6,15})\.0\s*$")
 def analyse(phone: str, details: bool = True, region: str | None = None) -> dict[str, Any]:
     """Return whether a phone number is known as disposable, and what kind of number it is.
 
-    Parameters
-    ----------
-    phone : str
-        A number in E.164 format (``+12085813945``), also with spaces and punctuation; with `region` in
-        national format, too.
-    details : bool
-        Whether to add country, carrier, line type and validity.
-    region : str, optional
-        ISO 3166 two-letter code of the country whose national format is meant.
-
-    Returns
-    -------
-    dict
-        ``phone`` (E.164), ``isDisposable`` and ``firstSeen`` (``YYYY-MM-DD``, or None when the number is not
-        known); with details also ``country`` (ISO 3166), ``carrier`` (in English, where known),
-        ``line_type`` and ``valid``.
-
-    Raises
-    ------
-    RowError
-        When there is no phone number in the text.
-    ParameterError
-        When the region is unknown.
+    The number is in E.164 format (``+12085813945``), also with spaces and punctuation; with a region (ISO
+    3166) in national format, too. ``firstSeen`` is None when it is not known; with details there are also
+    ``country`` (ISO 3166), ``carrier`` (in English, where known), ``line_type`` and ``valid``.
 
     Notes
     -----
@@ -102,12 +82,7 @@ def is_region(region: object) -> bool:
 def normalise(phone: object, region: str | None = None, limit: int = 250) -> str:
     """Return a number in E.164 format; one in national format is read as a number of `region`.
 
-    An integer stands for its digits.
-
-    Raises
-    ------
-    RowError
-        When there is no phone number in the text; what is neither text nor integer counts as missing.
+    An integer stands for its digits; without a number in it the row fails.
     """
     if isinstance(phone, int | np.integer) and not isinstance(phone, bool):
         # Digits beyond any number would only cost time to write out.
@@ -271,28 +246,15 @@ def _depth(plan: _Plan, national: str) -> int:
 
 
 class _Plan(NamedTuple):
-    """What the details of the numbers with a country code depend on.
+    """What the details of the numbers with a country code depend on."""
 
-    Attributes
-    ----------
-    size : int
-        Digits of the country code.
-    prefix : Pattern or None
-        National prefixes.
-    undecided : dict
-        By the length and the first digits of national numbers, what these may match, depending on further
-        digits. Filled as numbers come.
-    carriers : frozenset of str
-        Beginnings of numbers, with the country code, whose carriers are known.
-    longest_carrier : int
-        Digits of the longest of them.
-    """
-
-    size: int
-    prefix: re.Pattern[str] | None
+    size: int  # digits of the country code
+    prefix: re.Pattern[str] | None  # national prefixes
+    # By the length and the first digits of national numbers, what these may match, depending on further
+    # digits. Filled as numbers come.
     undecided: dict[tuple[int, str], Sequences]
-    carriers: frozenset[str]
-    longest_carrier: int
+    carriers: frozenset[str]  # beginnings of numbers, with the country code, whose carriers are known
+    longest_carrier: int  # digits of the longest of them
 
 
 @cache
@@ -339,12 +301,7 @@ def _looked_at(places: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def sequences(pattern: str) -> Sequences:
-    r"""Return what a regular expression of digits matches.
-
-    Raises
-    ------
-    ValueError
-        When it consists of anything but digits, classes, groups, alternatives and numbers of times.
+    r"""Return what a regular expression of digits matches; `ValueError` for one of anything but digits.
 
     Examples
     --------

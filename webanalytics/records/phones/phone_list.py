@@ -46,21 +46,11 @@ _BROKEN_FILE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zli
 
 @dataclass(frozen=True)
 class PhoneList:
-    """Disposable numbers and the day each was first seen.
+    """Disposable numbers and the day each was first seen."""
 
-    Attributes
-    ----------
-    numbers : ndarray of uint64, shape (n,)
-        Digits of the numbers, without the plus sign, in strictly rising order.
-    days : ndarray of int32, shape (n,)
-        Days since 1970-01-01.
-    source : str
-        Where the list comes from, with its version.
-    """
-
-    numbers: Numbers
-    days: Days
-    source: str
+    numbers: Numbers  # digits of the numbers, without the plus sign, in strictly rising order
+    days: Days  # days since 1970-01-01
+    source: str  # where the list comes from, with its version
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -319,13 +309,7 @@ def to_bytes(phones: PhoneList) -> bytes:
 
 
 def from_bytes(content: bytes, limit: int = 64_000_000) -> PhoneList:
-    """Read a list from what `to_bytes` returned, which may unpack to `limit` bytes.
-
-    Raises
-    ------
-    ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error
-        When the content is broken.
-    """
+    """Read a list from what `to_bytes` returned, which may unpack to `limit` bytes."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > limit:
             raise ValueError(f"more than {limit} bytes when unpacked")

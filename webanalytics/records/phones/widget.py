@@ -27,17 +27,7 @@ _ANYWHERE = "international (+\u2026)"
 
 
 class PhoneChecker(OneAnswer):
-    """A form for one phone number and what is known about it.
-
-    Attributes
-    ----------
-    number : ipywidgets.Text
-        The number, in E.164 or, with a region, in national format.
-    region : ipywidgets.Dropdown
-        ISO 3166 code of the country whose national format is meant, or None.
-    answer : dict or None
-        The row of `webanalytics.phones` for the last number checked.
-    """
+    """A form for one phone number and what is known about it."""
 
     def __init__(self, backend: Any = None) -> None:
         from phonenumbers import SUPPORTED_REGIONS

@@ -23,92 +23,43 @@ WAVE = 100
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What a run does with every job, in plain values: it pickles and, without a secret, is JSON.
+    """What a run does with every job, in plain values: it pickles and, without a secret, is JSON."""
 
-    Attributes
-    ----------
-    operations : tuple of str
-        Names of the operations: one, or those of an audit.
-    settings : Mapping
-        Checked settings by operation name.
-    options : Mapping
-        The run's options, except those for the calling process (backend, checkpoint, progress).
-    given : tuple of str
-        Options given in the call itself.
-    identity : str
-        The same for a run and those that resume it: requests can be recognised by it.
-    resumable : bool
-        Whether there is a checkpoint, so that a later run may continue this one.
-    apart : str
-        Name of an operation whose outcomes are not kept with those of the others: see `JobResult.apart`.
-    """
-
-    operations: tuple[str, ...]
-    settings: Mapping[str, Mapping[str, Any]]
+    operations: tuple[str, ...]  # names of the operations: one, or those of an audit
+    settings: Mapping[str, Mapping[str, Any]]  # checked settings by operation name
+    # the run's options, except those for the calling process (backend, checkpoint, progress)
     options: Mapping[str, Any] = field(default_factory=dict)
-    given: tuple[str, ...] = ()
-    identity: str = ""
-    resumable: bool = False
+    given: tuple[str, ...] = ()  # options given in the call itself
+    identity: str = ""  # the same for a run and those that resume it: requests can be recognised by it
+    resumable: bool = False  # whether there is a checkpoint, so that a later run may continue this one
+    # name of an operation whose outcomes are not kept with those of the others: see `JobResult.apart`
     apart: str = ""
 
 
 @dataclass(slots=True)
 class Report:
-    """What a backend reports about a run besides its results.
+    """What a backend reports about a run besides its results."""
 
-    Attributes
-    ----------
-    used : int
-        Credits that were charged for this run's answers.
-    left : int or None
-        Credits left on the account, as last reported.
-    credits_needed : int
-        Credits that the unsent inputs would need.
-    stop_reason : str
-        Why some inputs were not sent; empty if all were.
-    premium_missing : set of str
-        Premium fields that the account's plan does not include.
-    hosts : list of dict
-        Hosts that were asked less or given up: columns of `webanalytics.runs.frames.link_table.HOSTS`.
-    note : callable
-        Takes a few words that are shown next to the progress bar.
-    ahead : callable
-        Takes how many inputs are answered whose results are still on their way: the bar counts them already.
-    """
-
-    used: int = 0
-    left: int | None = None
-    credits_needed: int = 0
-    stop_reason: str = ""
+    used: int = 0  # credits that were charged for this run's answers
+    left: int | None = None  # credits left on the account, as last reported
+    credits_needed: int = 0  # credits that the unsent inputs would need
+    stop_reason: str = ""  # why some inputs were not sent; empty if all were
+    # premium fields that the account's plan does not include
     premium_missing: set[str] = field(default_factory=set)
+    # hosts that were asked less or given up: columns of `webanalytics.runs.frames.link_table.HOSTS`
     hosts: list[dict[str, Any]] = field(default_factory=list)
-    note: Callable[[str], None] = lambda _: None
-    ahead: Callable[[int], None] = lambda _: None
+    note: Callable[[str], None] = lambda _: None  # takes a few words that are shown next to the progress bar
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request as it is written down before it is sent.
+    """A request as it is written down before it is sent."""
 
-    Attributes
-    ----------
-    key : str
-        Its Idempotency-Key.
-    operation : str
-        Name of the operation.
-    numbers : tuple of int
-        Numbers of its jobs, in order.
-    salt : tuple of int
-        What the key was made with besides the inputs, to check that they are the same.
-    alone : bool
-        Whether it was no batch.
-    """
-
-    key: str
-    operation: str
-    numbers: tuple[int, ...]
-    salt: tuple[int, ...]
-    alone: bool
+    key: str  # its Idempotency-Key
+    operation: str  # name of the operation
+    numbers: tuple[int, ...]  # numbers of its jobs, in order
+    salt: tuple[int, ...]  # what the key was made with besides the inputs, to check that they are the same
+    alone: bool  # whether it was no batch
 
     def of(self, numbers: tuple[int, ...]) -> Sent:
         """Return the same request for the jobs of another run."""
@@ -178,24 +129,12 @@ class JobSource(Protocol):
 
 @runtime_checkable
 class Backend(Protocol):
-    """Where the work is done; what `backend=` and `webanalytics.use` accept.
+    """Where the work is done; what `backend=` and `webanalytics.use` accept."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the backend in frames and messages.
-    family : str
-        Backends of one family give the same answers, and can resume each other's checkpoints.
-    priced : bool
-        Whether answers cost credits.
-    durable : bool
-        Whether each group of results is written to the checkpoint before further work begins.
-    """
-
-    name: str
-    family: str
-    priced: bool
-    durable: bool
+    name: str  # name of the backend in frames and messages
+    family: str  # backends of one family give the same answers, and can resume each other's checkpoints
+    priced: bool  # whether answers cost credits
+    durable: bool  # whether each group of results is written to the checkpoint before further work begins
 
     def serves(self, operation: Operation) -> bool:
         """Return whether this backend answers an operation; a service does not send facts of pages."""

@@ -44,10 +44,7 @@ def recorded_content(
 
     With ``refusals``, what stands in place of a page is a failure, as it is in the fetches of an audit.
 
-    Raises
-    ------
-    RowError
-        Where it is too large, and what its fetch would have raised.
+    Raises `RowError` where it is too large, and what its fetch would have raised.
     """
     body, how = record.body, record.fetched
     plain = isinstance(body, bytes) or body.isascii()

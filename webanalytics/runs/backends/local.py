@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any
 
 from webanalytics.core.outcomes import (
     ArchivedPage,
@@ -35,7 +33,7 @@ from webanalytics.fetching.archives.pages import Reader
 from webanalytics.fetching.archives.warc_writer import check_place, recording
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.exchange_record import Asked
-from webanalytics.operations import EXTRACT, Operation
+from webanalytics.operations import EXTRACT, RENDERING, Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Report, Task
 from webanalytics.runs.backends.content import (
     check_size,
@@ -44,6 +42,7 @@ from webanalytics.runs.backends.content import (
     file_content,
     recorded_content,
 )
+from webanalytics.runs.backends.listed import Listed, merged
 from webanalytics.runs.backends.pipeline import (
     MOST_TRIES,
     Answering,
@@ -55,13 +54,12 @@ from webanalytics.runs.backends.pipeline import (
     where_it_ended,
     worker_count,
 )
+from webanalytics.runs.backends.rendering import Rendering, check_browser, rendering
 from webanalytics.runs.workers.pool import WorkerPool, begin_workers
 from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.urls import lacks_scheme
 
 log = logging.getLogger("webanalytics")
-
-T = TypeVar("T")
 
 WITHOUT_HTTPS = frozenset(("refused", "interrupted", "handshake", "connect_timeout"))
 """Failures after which a host without a scheme is tried with http: it has no https. A certificate
@@ -88,86 +86,17 @@ def affordable_settings(options: Mapping[str, Any]) -> FetchSettings:
     return replace(settings, concurrency=affordable(settings.concurrency))
 
 
-def host_of(job: Job) -> str:
-    """Return the host that a job is fetched from, "" if nothing is fetched or the URL is malformed."""
-    try:
-        if not isinstance(job.subject, str):
-            return ""
-        return urlsplit(f"//{job.subject}" if lacks_scheme(job.subject) else job.subject).netloc
-    except ValueError:
-        return ""
-
-
-def interleave(jobs: Sequence[Job]) -> Iterator[Job]:
-    """Yield the jobs host by host in turn, so that a list sorted by host keeps many hosts busy.
-
-    Examples
-    --------
-    >>> urls = ["http://a/1", "http://a/2", "http://a/3", "http://b/1"]
-    >>> [job.subject for job in interleave([Job(n, url) for n, url in enumerate(urls)])]
-    ['http://a/1', 'http://b/1', 'http://a/2', 'http://a/3']
-    """
-    queues: defaultdict[str, deque[Job]] = defaultdict(deque)
-    for job in jobs:
-        queues[host_of(job)].append(job)
-    waiting = deque(queues.values())
-    while waiting:
-        queue = waiting.popleft()
-        yield queue.popleft()
-        if queue:
-            waiting.append(queue)
-
-
-async def merged(sources: Sequence[AsyncIterator[T]]) -> AsyncGenerator[T, None]:
-    """Yield what all sources yield, as it arrives; they run concurrently and end together."""
-    ready: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue()
-
-    async def pull(source: AsyncIterator[T]) -> None:
-        try:
-            async for item in source:
-                ready.put_nowait((item,))
-        except Exception as error:  # handed to the consumer below
-            ready.put_nowait(error)
-        else:
-            ready.put_nowait(None)
-
-    tasks = [asyncio.create_task(pull(source)) for source in sources]
-    try:
-        running = len(tasks)
-        while running:
-            found = await ready.get()
-            if isinstance(found, BaseException):
-                raise found
-            if found is None:
-                running -= 1
-            else:
-                yield found[0]
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-class Listed:
-    """Jobs that are known in advance, the hosts in turn."""
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self._jobs = interleave(jobs)
-
-    async def next(self, *, wait: bool = True) -> Job | None:  # noqa: ARG002 - the protocol's
-        """Return the next job."""
-        return next(self._jobs, None)
-
-
 class _Run:
     """One run over pages or images, with what its jobs share."""
 
-    def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
+    def __init__(
+        self, task: Task, fetcher: Fetcher, pool: WorkerPool, rendered: Rendering | None = None
+    ) -> None:
         options = task.spec.options
         self._shortages = Shortages(fetcher.limits.fewer, task.report.note)
         self._answering = Answering(fetcher, pool)
         fetcher.limits.ready = self._answering.inflight.ready
-        self._pool = pool
+        self._pool, self._rendered = pool, rendered
         self._operations = tuple(item for item in task.operations if item is not EXTRACT)
         self._extract = task.spec.settings[EXTRACT.name] if EXTRACT in task.operations else None
         self._operation = self._operations[0]
@@ -218,12 +147,12 @@ class _Run:
                 job, then = await self._from_archive(job, job.subject)
                 if then is not None:
                     raise then
-            content, page, fetched = await self._content(job)
+            content, page, fetched, told = await self._content(job)
             parameter = self._text_parameter if isinstance(job.subject, TextRecord) else self._subject
             with self._answering.inflight.hold(len(content)):
                 found = await self._answering.analyse(
                     self._operations,
-                    self._settings,
+                    self._settings if not told else {**self._settings, RENDERING.name: told},
                     (content, *page) if self._is_page else content,
                     self._deadline,
                     parameter=parameter,
@@ -266,27 +195,27 @@ class _Run:
         )
         return JobResult(job.number, read, fetched) if read else None
 
-    async def _content(self, job: Job) -> tuple[Any, tuple[Any, ...], Fetched]:
-        """Return the content, the other arguments of `Page`, and how it was fetched."""
+    async def _content(self, job: Job) -> tuple[Any, tuple[Any, ...], Fetched, dict[str, Any]]:
+        """Return the content, the other arguments of `Page`, how it was fetched, and what rendering says."""
         subject = job.subject
         if isinstance(subject, TextRecord):
             size = len(subject.text.encode("utf-8", "replace"))
             check_size(size, self._text_parameter, self._max_bytes)
             text, *others = subject.page
-            return text, tuple(others), Fetched(bytes=size, source="saved")
+            return text, tuple(others), Fetched(bytes=size, source="saved"), {}
         if isinstance(subject, PageRecord):
-            return recorded_content(subject, self._subject, self._max_bytes, refusals=self._error_pages)
+            return *recorded_content(subject, self._subject, self._max_bytes, refusals=self._error_pages), {}
         if isinstance(subject, Path):
             path = str(subject)
             content = await asyncio.to_thread(file_content, subject, self._subject, self._max_bytes)
-            return content, (path, path, ""), Fetched(path, bytes=len(content), source="saved")
+            return content, (path, path, ""), Fetched(path, bytes=len(content), source="saved"), {}
         if isinstance(subject, bytes):
             check_size(len(subject), self._subject, self._max_bytes)
-            return subject, ("", "", ""), Fetched(bytes=len(subject), source="saved")
+            return subject, ("", "", ""), Fetched(bytes=len(subject), source="saved"), {}
         if not self._is_page and is_data_url(subject):
             content = embedded_content(subject, self._subject)
             check_size(len(content), self._subject, self._max_bytes)
-            return content, ("", "", ""), Fetched(bytes=len(content))
+            return content, ("", "", ""), Fetched(bytes=len(content)), {}
         await self._answering.inflight.wait()
         response = await self._fetched(subject, Asked(subject, job.number))
         fetched = Fetched(
@@ -298,7 +227,11 @@ class _Run:
             redirect_kinds=response.redirect_kinds,
             **said_by(response.headers),
         )
-        return response.content, (subject, response.final_url, response.content_type), fetched
+        if self._rendered is not None and self._is_page:
+            with self._answering.inflight.hold(len(response.content), pages=0):
+                shown = await self._rendered.shown(subject, response)
+            return shown.content, shown.page, fetched, shown.settings
+        return response.content, (subject, response.final_url, response.content_type), fetched, {}
 
     def close(self) -> None:
         """Close the archives that were read."""
@@ -399,6 +332,8 @@ class LocalBackend:
         place = task.spec.options.get("archive")
         if place is not None and task.operations[0].kind == "page":
             check_place(Path(place))
+        if task.operations[0].kind == "page":
+            check_browser(task.spec.options)
         if task.operations[0].kind != "record":
             begin_workers(tuple(operation.analysis for operation in task.operations))
 
@@ -441,8 +376,12 @@ class LocalBackend:
         """Yield the answers to pages or images in order of completion, so many jobs under way at once."""
         options = task.spec.options
         workers = WorkerPool(worker_count(options["workers"]), options["worker_memory"])
-        async with workers as pool, watched(fetcher, task.report):
-            run = _Run(task, fetcher, pool)
+        async with (
+            workers as pool,
+            rendering(options, fetcher, pool, task.spec.settings) as rendered,
+            watched(fetcher, task.report),
+        ):
+            run = _Run(task, fetcher, pool, rendered)
 
             async def answers() -> AsyncIterator[Sequence[JobResult]]:
                 while (job := await source.next()) is not None:

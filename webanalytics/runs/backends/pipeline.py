@@ -38,15 +38,7 @@ AHEAD = 4
 
 
 class InflightBytes:
-    """Bytes waiting for a worker; while they exceed the limit, nothing further is fetched.
-
-    Parameters
-    ----------
-    limit : int
-        Bytes.
-    workers : int
-        How many workers there are, for `ready`.
-    """
+    """Bytes waiting for a worker; while they exceed the limit, nothing further is fetched."""
 
     def __init__(self, limit: int, workers: int = 1) -> None:
         self._limit = limit
@@ -82,14 +74,14 @@ class InflightBytes:
                     return
 
     @contextmanager
-    def hold(self, size: int) -> Iterator[None]:
-        """Count bytes as waiting."""
+    def hold(self, size: int, pages: int = 1) -> Iterator[None]:
+        """Count bytes as waiting; those of a page that is rendered, for no worker."""
         self._add(size)
-        self.pages += 1
+        self.pages += pages
         try:
             yield
         finally:
-            self.pages -= 1
+            self.pages -= pages
             self._add(-size)
             self._call_in()
 
@@ -126,37 +118,19 @@ class Answering:
 
     async def analyse(
         self,
-        operations: Sequence[Operation],
-        settings: Mapping[str, Mapping[str, Any]],
-        content: Any,
-        deadline: float,
+        operations: Sequence[Operation],  # all of one kind, whose subject has one name
+        settings: Mapping[str, Mapping[str, Any]],  # settings by operation name
+        content: Any,  # the arguments of `Page`, or an image
+        deadline: float,  # seconds that the analysis may take
+        # paths of analyses that the worker must have imported; by default those of the operations
         prepared: tuple[str, ...] = (),
-        parameter: str = "",
+        parameter: str = "",  # the name by which errors call the content; by default that of the subject
+        # name of a page operation whose outcome is packed for itself; the answer is then a pair
         apart: str = "",
     ) -> Any:
         """Return a worker's answer about content: packed outcomes of a page, a list of those of an image.
 
-        Parameters
-        ----------
-        operations : sequence of Operation
-            All of one kind, whose subject has one name.
-        settings : Mapping
-            Settings by operation name.
-        content : tuple or bytes
-            The arguments of `Page`, or an image.
-        deadline : float
-            Seconds that the analysis may take.
-        prepared : tuple of str
-            Paths of analyses that the worker must have imported; by default those of the operations.
-        parameter : str
-            The name by which errors call the content; by default that of the subject.
-        apart : str
-            Name of a page operation whose outcome is packed for itself; the answer is then a pair.
-
-        Raises
-        ------
-        RowError
-            With the key ``analysis_timeout`` or ``analysis_died``.
+        Raises `RowError` with the key ``analysis_timeout`` or ``analysis_died``.
         """
         operation = operations[0]
         parameter = parameter or operation.subject
@@ -187,8 +161,6 @@ Of a refusal nothing is read."""
 def said_by(headers: CIMultiDict[str]) -> dict[str, Any]:
     """Return the parts of `Fetched` that headers give, and the time.
 
-    Examples
-    --------
     >>> known = said_by(CIMultiDict({"Content-Type": "text/html", "ETag": "1"}))
     >>> known["content_type"], known["x_robots_tag"], known["headers"].splitlines()
     ('text/html', '', ['Content-Type: text/html', 'ETag: 1'])
@@ -264,15 +236,7 @@ class ShortageError(Exception):
 
 
 class Shortages:
-    """The shortages of one run.
-
-    Parameters
-    ----------
-    fewer : callable
-        Halves what is done at once.
-    note : callable
-        Takes a few words that are shown next to the progress bar.
-    """
+    """The shortages of one run."""
 
     def __init__(self, fewer: Callable[[], object], note: Callable[[str], None]) -> None:
         self._fewer, self._note = fewer, note
@@ -288,10 +252,7 @@ class Shortages:
     async def wait(self, shortage: ShortageError, tries: int) -> None:
         """Do less at once, and wait before a page is asked again.
 
-        Raises
-        ------
-        BackendError
-            If no page was answered for long.
+        Raises `BackendError` if no page was answered for long.
         """
         now = asyncio.get_running_loop().time()
         self._since = now if self._since is None else self._since

@@ -1,8 +1,7 @@
 """Frames -> Arrow tables by the declarations, and back to equal frames.
 
 Every declared column has one Arrow type, whatever its rows hold: strings are ``large_string``, keywords are a
-``map<string, int64>``, lists of objects have all their keys, and free JSON such as JSON-LD is JSON text. A
-file may come from an untrusted source: it is checked, and nothing in it is executed.
+``map<string, int64>``, lists of objects have all their keys, and free JSON such as JSON-LD is JSON text.
 """
 
 from __future__ import annotations
@@ -15,19 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.core.operations.types import DEEPEST, Shape, is_deep, shape_of
-from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
+from webanalytics.core.operations.types import Shape, shape_of
+from webanalytics.operations import AUDIT_PAGES, OPERATIONS, RENDERING, Field
 from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.runs.frames.schema import PANDAS_3, SITEMAP_FIELDS, frame_fields, make_series
-from webanalytics.runs.storage.arrow_values import decoded
 
 LAYOUT = b"webanalytics"
 """Key of a schema's metadata that describes its frame: dtypes, index and attrs."""
-MOST_COLUMNS = 5_000
-MOST_LEVELS = 50
-"""Most levels of a row's label."""
-LARGEST_LAYOUT = 20_000_000
-"""Most bytes of a layout that is read."""
 
 _PLAIN = re.compile(
     r"(U?Int|u?int)(8|16|32|64)|[Ff]loat(32|64)|bool|boolean"
@@ -60,6 +53,7 @@ ADDED = {
             list[dict[str, str]],
             "Images, scripts and style sheets of the page that do not answer: `url`, `kind`, `reason`.",
         ),
+        *RENDERING.fields,
     ),
     "dane": (Field("matches_certificate", bool, "Whether the record matches its certificate."),),
     "keywords": (
@@ -92,14 +86,7 @@ def is_free(shape: Shape) -> bool:
 
 
 def arrow_type(shape: Shape) -> Any:
-    """Return the Arrow type of a declared shape.
-
-    Examples
-    --------
-    >>> from webanalytics.core.operations.types import shape_of
-    >>> arrow_type(shape_of(dict[str, int]))
-    MapType(map<string, int64>)
-    """
+    """Return the Arrow type of a declared shape."""
     import pyarrow as pa
 
     if is_free(shape):
@@ -178,23 +165,9 @@ def typed(
 def arrow_table(frame: pd.DataFrame, fields: Mapping[str, Field] | None = None) -> Any:
     """Return a frame as an Arrow table, from which `frame_of` makes an equal frame.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A frame of this package; columns that are not declared are kept by their dtype, objects as JSON text.
-    fields : Mapping of str to Field, optional
-        The declared columns; by default those of the function that made the frame.
-
-    Returns
-    -------
-    pyarrow.Table
-        The frame's columns, then those of its index. A declared column whose values are not of its type, as
-        a foreign service may send them, is JSON text instead.
-
-    Raises
-    ------
-    Unstorable
-        For a column that no table keeps exactly.
+    The columns of its index come last. Columns that are not declared are kept by their dtype, objects as JSON
+    text; so is a declared one whose values are not of its type, as a foreign service may send them. Raises
+    `Unstorable` for a column that no table keeps exactly.
     """
     import pyarrow as pa
 
@@ -221,21 +194,14 @@ def arrow_table(frame: pd.DataFrame, fields: Mapping[str, Field] | None = None) 
 def frame_of(table: Any, fields: Mapping[str, Field] | None = None) -> pd.DataFrame:
     """Return the frame that `arrow_table` made a table of.
 
-    Raises
-    ------
-    Unreadable, ValueError, KeyError, TypeError, AttributeError, RecursionError
-        For a table that `arrow_table` does not make.
+    Raises `Unreadable`, `ValueError`, `KeyError`, `TypeError`, `AttributeError` or `RecursionError` for a
+    table that `arrow_table` does not make.
     """
-    text = (table.schema.metadata or {}).get(LAYOUT, b"")
-    if len(text) > LARGEST_LAYOUT:
-        raise Unreadable
-    layout = json.loads(text)
+    layout = json.loads((table.schema.metadata or {}).get(LAYOUT, b""))
     rows, named, index, attrs = layout["rows"], layout["columns"], layout["index"], layout["attrs"]
     labels = index.get("levels", [])
-    good = type(rows) is int and table.num_rows == rows and len(named) <= MOST_COLUMNS
-    names = [name for name, _ in named]
-    wanted = [*names, *(_label(place) for place in range(len(labels)))]
-    if not good or table.column_names != wanted or len(set(wanted)) < len(wanted) or type(attrs) is not dict:
+    wanted = [*(name for name, _ in named), *(_label(place) for place in range(len(labels)))]
+    if table.num_rows != rows or table.column_names != wanted:  # rows or columns of it were taken
         raise Unreadable
     if fields is None:
         made = attrs.get("webanalytics", {}).get("operation")
@@ -345,7 +311,7 @@ def _series(column: Any, kind: Any, index: pd.Index) -> pd.Series:
             return make_series(cells, "string", index)
         made = np.empty(len(cells), dtype=object)
         for place, cell in enumerate(cells):
-            made[place] = np.nan if cell is None else from_json(cell)
+            made[place] = np.nan if cell is None else json.loads(cell)
         return pd.Series(made, index=index, dtype=object)
     if not isinstance(kind, str) or not _PLAIN.fullmatch(kind) or not pa.types.is_primitive(column.type):
         raise Unreadable
@@ -353,14 +319,6 @@ def _series(column: Any, kind: Any, index: pd.Index) -> pd.Series:
         return pd.Series(pd.array(column.to_pylist(), dtype=kind), index=index)
     found: pd.Series = column.to_pandas().astype(kind)
     return found.set_axis(index)
-
-
-def from_json(text: str) -> Any:
-    """Return the value of JSON text that is not too deep."""
-    value = json.loads(text)
-    if text.count("[") + text.count("{") > DEEPEST and is_deep(value):
-        raise Unreadable
-    return value
 
 
 def _pack_index(index: pd.Index) -> tuple[dict[str, Any], list[tuple[str, pd.Series]]]:
@@ -377,24 +335,90 @@ def _pack_index(index: pd.Index) -> tuple[dict[str, Any], list[tuple[str, pd.Ser
 
 def _index(table: Any, layout: Mapping[str, Any], rows: int) -> pd.Index:
     names = layout["names"]
-    if not all(name is None or isinstance(name, (str, int)) for name in names):
-        raise Unreadable
     if "range" in layout:
         start, stop, step = layout["range"]
-        if any(type(number) is not int or abs(number) >= 2**62 for number in (start, stop, step)):
-            raise Unreadable
-        (name,) = names
-        made: pd.Index = pd.RangeIndex(start, stop, step, name=name)
-    else:
-        kinds = layout["levels"]
-        if not 0 < len(kinds) <= MOST_LEVELS or len(names) != len(kinds):
-            raise Unreadable
-        plain = pd.RangeIndex(rows)
-        levels = [
-            pd.Index(_series(table.column(_label(place)), kind, plain)) for place, kind in enumerate(kinds)
+        return pd.RangeIndex(start, stop, step, name=names[0])
+    plain = pd.RangeIndex(rows)
+    levels = [
+        pd.Index(_series(table.column(_label(place)), kind, plain))
+        for place, kind in enumerate(layout["levels"])
+    ]
+    several = layout["several"]
+    return pd.MultiIndex.from_arrays(levels, names=names) if several else levels[0].rename(names[0])
+
+
+def decoded(array: Any, shape: Shape) -> list[Any]:
+    """Return an array's values as the declared shape has them, None for a missing one."""
+    import pyarrow as pa
+
+    if isinstance(array, pa.ChunkedArray):
+        return [value for chunk in array.chunks for value in decoded(chunk, shape)]
+    if shape.members is not None:
+        return _objects(array, shape)
+    if shape.items is not None and shape.kind == "map":
+        return _maps(array, shape.items)
+    if shape.items is not None:
+        return _lists(array, shape.items)
+    return plain_values(array)
+
+
+def plain_values(array: Any) -> list[Any]:
+    """Return the values of texts, numbers or flags."""
+    from pyarrow import types
+
+    if types.is_large_string(array.type) or types.is_string(array.type):
+        texts: list[Any] = array.to_numpy(zero_copy_only=False).tolist()
+        return texts
+    values: list[Any] = array.to_pylist()
+    return values
+
+
+def _edges(array: Any) -> tuple[Any, int, list[tuple[int, int, bool]]]:
+    """Return where the values of lists begin among all, and the edges of each among its own."""
+    offsets = array.offsets.to_numpy()
+    first = int(offsets[0])
+    own = (offsets - first).tolist()
+    valid = array.is_valid().to_numpy(zero_copy_only=False).tolist()
+    return first, int(offsets[-1]) - first, list(zip(own, own[1:], valid, strict=False))
+
+
+def _lists(array: Any, items: Shape) -> list[Any]:
+    first, count, edges = _edges(array)
+    flat = decoded(array.values.slice(first, count), items)
+    return [flat[start:end] if valid else None for start, end, valid in edges]
+
+
+def _maps(array: Any, items: Shape) -> list[Any]:
+    first, count, edges = _edges(array)
+    own = [part if len(part) == count else part.slice(first, count) for part in (array.keys, array.items)]
+    keys, values = plain_values(own[0]), decoded(own[1], items)
+    return [
+        dict(zip(keys[start:end], values[start:end], strict=True)) if valid else None
+        for start, end, valid in edges
+    ]
+
+
+def _objects(array: Any, shape: Shape) -> list[Any]:
+    members = shape.members or {}
+    names = list(members)
+    columns = [
+        decoded(child, member) for child, (member, _) in zip(array.flatten(), members.values(), strict=True)
+    ]
+    optional = {name for name, (_, required) in members.items() if not required}
+    rows = zip(*columns, strict=True) if columns else ((),) * len(array)
+    made: list[Any]
+    if optional:
+        made = [
+            {
+                name: value
+                for name, value in zip(names, row, strict=True)
+                if value is not None or name not in optional
+            }
+            for row in rows
         ]
-        several = layout["several"] is True
-        made = pd.MultiIndex.from_arrays(levels, names=names) if several else levels[0].rename(names[0])
-    if len(made) != rows:
-        raise Unreadable
+    else:
+        made = [dict(zip(names, row, strict=True)) for row in rows]
+    if array.null_count:
+        valid = array.is_valid().to_numpy(zero_copy_only=False).tolist()
+        made = [value if known else None for value, known in zip(made, valid, strict=True)]
     return made

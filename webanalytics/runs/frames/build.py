@@ -197,8 +197,6 @@ class SharedStrings:
     def compact(self, value: Any) -> Any:
         """Return an equal value of the same types; lists and dicts are new ones of just the size they need.
 
-        Examples
-        --------
         >>> SharedStrings().compact([{"src": "a"}, {"src": "a"}])
         [{'src': 'a'}, {'src': 'a'}]
         """

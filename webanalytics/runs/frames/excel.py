@@ -17,6 +17,7 @@ from pandas.api.types import is_numeric_dtype
 
 from webanalytics.core.strings import encodable, for_xml
 from webanalytics.errors import MissingExtraError
+from webanalytics.runs.boundary import watched
 
 MOST_ROWS = 1_048_575
 """Rows of a sheet below its heading, by Excel's published limits."""
@@ -26,6 +27,9 @@ WIDEST = 60
 SHARES = frozenset(("share", "density"))
 """Columns of numbers from 0 to 1, which are shown as percent."""
 PRIORITY_COLOURS: Mapping[str, str] = {"high": "#B3261E", "medium": "#8A5A00", "low": "#5F6368"}
+LINKED = "url"
+"""The column of addresses that are links, as long as a sheet may have so many."""
+_MOST_LINKS, _LONGEST_LINK = 65_530, 2_079
 _SAMPLE = 200
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 _TIMES = (date, time, timedelta)
@@ -82,9 +86,19 @@ def _write(book: Any, sheet: Any, table: pd.DataFrame) -> None:
         (lambda _: percent) if name in SHARES else coloured.get if name == "priority" else (lambda _: None)
         for name in table.columns
     ]
-    for row, values in enumerate(_rows(table), 1):
+    links = [name == LINKED and len(table) <= _MOST_LINKS for name in table.columns]
+    for row, values in enumerate(watched(_rows(table), len(table), sheet.name, "row"), 1):
         for place, value in enumerate(values):
-            _write_cell(sheet, row, place, value, styles[place])
+            if links[place] and _is_link(value):
+                sheet.write_url(row, place, value, string=value)
+            else:
+                _write_cell(sheet, row, place, value, styles[place])
+
+
+def _is_link(value: Any) -> bool:
+    """Return whether a value is the address of a page that a sheet can link to."""
+    web = isinstance(value, str) and value.startswith(("http://", "https://"))
+    return web and len(value) <= _LONGEST_LINK and value.isascii() and value.isprintable()
 
 
 def _rows(table: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
@@ -100,14 +114,16 @@ def _width(name: str, column: pd.Series) -> int:
 
 def _write_cell(sheet: Any, row: int, place: int, value: Any, style: Callable[[Any], Any]) -> None:
     """Write a value as a sheet can hold it; a page's text is never a formula."""
-    if isinstance(value, (bool, np.bool_)):
-        sheet.write_boolean(row, place, bool(value))
-        return
     if not isinstance(value, str):
-        if pd.isna(value):
+        if value is None or value is pd.NA:
+            return
+        if isinstance(value, (bool, np.bool_)):
+            sheet.write_boolean(row, place, bool(value))
             return
         if isinstance(value, _NUMBERS) and math.isfinite(value):
             sheet.write_number(row, place, value, style(value))
+            return
+        if pd.isna(value):
             return
         if isinstance(value, (datetime, time)) and value.tzinfo is not None:
             value = value.isoformat()  # a sheet has no time zones
@@ -119,4 +135,6 @@ def _write_cell(sheet: Any, row: int, place: int, value: Any, style: Callable[[A
 
 def _storable(text: str) -> str:
     """Return a text without characters that no workbook can hold, cut to the length of a cell."""
-    return for_xml(encodable(text, "?")).replace("\r", "")[:LONGEST_CELL]
+    text = for_xml(encodable(text, "?")).replace("\r", "")[:LONGEST_CELL]
+    marked_up = text.startswith("<r>") and text.endswith("</r>")  # which would be written as it stands
+    return f"{text[: LONGEST_CELL - 1]} " if marked_up else text

@@ -7,6 +7,7 @@ values say what a column was. The way back is `frames.kinds`.
 from __future__ import annotations
 
 import inspect
+import json
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,12 +23,10 @@ from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
 from webanalytics.runs.frames.arrow import (
     ADDED,
-    LARGEST_LAYOUT,
     LAYOUT,
     Unreadable,
     declared,
     frame_of,
-    from_json,
     is_free,
 )
 from webanalytics.runs.frames.schema import ERROR_COLUMNS, STATUS, frame_fields, make_series
@@ -52,18 +51,14 @@ def fields_by_name() -> dict[str, list[Field]]:
 def read_cells(cells: list[Any], field: Field) -> list[Any]:
     """Return plain values of a table as those of a declared column.
 
-    Raises
-    ------
-    Unreadable, ValueError, KeyError, TypeError, RecursionError
-        For values that are not of its type.
+    Raises `Unreadable`, `ValueError`, `KeyError`, `TypeError` or `RecursionError` for values that are not of
+    its type.
 
-    Examples
-    --------
     >>> read_cells([[("tea", 2)], {"tea": 2}, None], Field("keywords", dict[str, int], "Words."))
     [{'tea': 2}, {'tea': 2}, None]
     """
     shape = shape_of(field.type)
-    code = from_json if is_free(shape) else _reader(shape)
+    code = json.loads if is_free(shape) else _reader(shape)
     return [None if cell is None else code(cell) for cell in cells]
 
 
@@ -97,8 +92,6 @@ def _pairs(entries: Any) -> list[tuple[Any, Any]]:
 def made_by(names: Collection[str]) -> str | None:
     """Return the function whose frames have these columns, maybe among others.
 
-    Examples
-    --------
     >>> made_by(["message", "status", "hmac", "algorithm", "encoding", "error", "error_type"])
     'hmac'
     """
@@ -124,8 +117,7 @@ def _own(name: str) -> Sequence[Field]:
 def attrs_of(table: Any) -> dict[str, Any]:
     """Return the attrs of the frame that an Arrow table, or the one whose rows it has, was made of."""
     text = (table.schema.metadata or {}).get(LAYOUT, b"")
-    attrs = from_json(text.decode())["attrs"] if 0 < len(text) <= LARGEST_LAYOUT else {}
-    return dict(attrs) if isinstance(attrs, Mapping) else {}
+    return dict(json.loads(text)["attrs"]) if text else {}
 
 
 def with_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -170,8 +162,6 @@ _PLAIN = (type(None), str, bytes, bytearray, list, set, Path, pd.DataFrame, pd.S
 def is_plain(inputs: Any) -> bool:
     """Return whether inputs are texts, a list of Python or a frame of pandas.
 
-    Examples
-    --------
     >>> is_plain(["https://a.example/"]), is_plain(pd.DataFrame()), is_plain({"a": "https://a.example/"})
     (True, True, False)
     """
@@ -182,11 +172,6 @@ def kind_of(inputs: Any) -> Kind | None:
     """Return the library in whose tables a caller works; None for pandas, and for what is no table.
 
     Whatever speaks the Arrow protocol and is neither of polars nor of pandas counts as pyarrow.
-
-    Examples
-    --------
-    >>> kind_of(pd.DataFrame()), kind_of(["https://a.example/"])
-    (None, None)
     """
     if isinstance(inputs, (pd.DataFrame, pd.Series, pd.Index, str, bytes, list, tuple, dict)):
         return None
@@ -200,15 +185,7 @@ def as_pandas(inputs: Any, parameter: str) -> Any:
 
     pyarrow, polars and whatever speaks the Arrow protocol are recognised by their methods.
 
-    Raises
-    ------
-    ParameterError
-        For a table that is computed elsewhere, or cannot be read here.
-
-    Examples
-    --------
-    >>> as_pandas({"home": "https://a.example/"}, "urls").to_dict()
-    {'home': 'https://a.example/'}
+    Raises `ParameterError` for a table that is computed elsewhere, or cannot be read here.
     """
     if isinstance(inputs, (pd.DataFrame, pd.Series, pd.Index, str, bytes, list, tuple)):
         return inputs

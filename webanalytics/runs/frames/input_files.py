@@ -26,10 +26,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
 
     Every cell of a text file stays text; a file of one input per line becomes the column ``input``.
 
-    Raises
-    ------
-    ParameterError
-        For a file that is missing, cannot be read, or has another suffix.
+    Raises `ParameterError` for a file that is missing, cannot be read, or has another suffix.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -57,10 +54,7 @@ def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
 
     A first line that holds a URL or a phone number is treated as a row, not as headings.
 
-    Raises
-    ------
-    ParameterError
-        For more columns than `MOST_COLUMNS`.
+    Raises `ParameterError` for more columns than `MOST_COLUMNS`.
     """
     frame = pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False, header=None)
     if frame.shape[1] > MOST_COLUMNS:

@@ -43,55 +43,27 @@ _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 
 @dataclass(frozen=True)
 class Rows:
-    """The inputs of a run, row by row.
+    """The inputs of a run, row by row."""
 
-    Attributes
-    ----------
-    index : pandas.Index
-        Index of the inputs, and of the result.
-    labels : list of (str or None)
-        What the input column shows.
-    jobs : list of Job
-        The distinct inputs in order of first occurrence.
-    numbers : numpy.ndarray of int64
-        The number of each row's job.
-    archive : Mapping of str to int, optional
-        Of inputs from archives, how many records there were of each kind.
-    logins : Mapping of str to Access
-        What the user names and passwords in addresses open, by host.
-    """
-
-    index: pd.Index
-    labels: list[str | None]
-    jobs: list[Job]
-    numbers: np.ndarray[Any, np.dtype[np.int64]]
+    index: pd.Index  # index of the inputs, and of the result
+    labels: list[str | None]  # what the input column shows
+    jobs: list[Job]  # the distinct inputs in order of first occurrence
+    numbers: np.ndarray[Any, np.dtype[np.int64]]  # the number of each row's job
+    # of inputs from archives, how many records there were of each kind
     archive: Mapping[str, int] | None = None
+    # what the user names and passwords in addresses open, by host
     logins: Mapping[str, Access] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the values of a call are, to find their column and to say what would be understood.
+    """What the values of a call are, to find their column and to say what would be understood."""
 
-    Attributes
-    ----------
-    parameter : str
-        The caller's name for them.
-    names : tuple of str
-        Names, in lower case, of columns that hold them.
-    fits : callable
-        Whether a text looks like one.
-    digits : bool
-        Whether a number may stand for its digits.
-    kinds : str
-        The end of the sentence about values of other kinds, after "must hold".
-    """
-
-    parameter: str
-    names: tuple[str, ...]
-    fits: Callable[[str], object]
-    digits: bool
-    kinds: str
+    parameter: str  # the caller's name for them
+    names: tuple[str, ...]  # names, in lower case, of columns that hold them
+    fits: Callable[[str], object]  # whether a text looks like one
+    digits: bool  # whether a number may stand for its digits
+    kinds: str  # the end of the sentence about values of other kinds, after "must hold"
 
     @classmethod
     def of(cls, operation: Operation, parameter: str) -> Wanted:
@@ -114,10 +86,8 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
     The column of a DataFrame is detected unless it is ambiguous; `parameter` is the caller's name for the
     inputs, used in errors.
 
-    Raises
-    ------
-    ParameterError
-        For anything but a list of inputs, if no column fits, or if no value is of a kind that is understood.
+    Raises `ParameterError` for anything but a list of inputs, if no column fits, or if no value is of a kind
+    that is understood.
     """
     wanted = Wanted.of(operation, parameter)
     if operation.kind == "page" and has_archives(inputs):
@@ -208,8 +178,6 @@ def not_understood(values: Iterable[Any], wanted: Wanted) -> ParameterError:
 def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN or another of pandas' missing values.
 
-    Examples
-    --------
     >>> [is_missing(value) for value in (None, float("nan"), pd.NaT, "", [None], {})]
     [True, True, True, False, False, False]
     """

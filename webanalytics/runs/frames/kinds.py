@@ -113,10 +113,7 @@ def as_kind(made: T, kind: Kind | None) -> T:
 def kind_of_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
     """Return the library of the table that a function is given, as its first argument or as ``texts``.
 
-    Raises
-    ------
-    MissingExtraError
-        For a table of Arrow where there is no pyarrow to answer with, before any work.
+    Raises `MissingExtraError` for a table of Arrow where there is no pyarrow to answer with, before any work.
     """
     first = next(iter(inspect.signature(function).parameters), "")
     given = (args[0] if args else kwargs.get(first), kwargs.get("texts"))

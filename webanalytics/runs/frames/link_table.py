@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.schema import frame_of
 
 Kind: TypeAlias = Literal[
     "link",
@@ -59,38 +59,23 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkTable:
-    """Links of a site, in the order of their pages and then of the document.
+    """Links of a site, in the order of their pages and then of the document."""
 
-    Attributes
-    ----------
-    urls : sequence of str
-        Every address that was seen, in normal form and in order of discovery.
-    source, target : numpy.ndarray
-        Places in `urls`: int32, one for each link.
-    anchor : numpy.ndarray
-        Places in `anchors`: int32.
-    rel : numpy.ndarray
-        Bits of `RELS`: uint8.
-    kind, position : numpy.ndarray
-        Places in `KINDS` and `POSITIONS`: uint8.
-    fragment, times : numpy.ndarray
-        Places in `fragments`, and how many links of the page are alike: int32.
-    missing : numpy.ndarray
-        Whether the page that a link leads to was read and has no such place as its fragment names: bool.
-    anchors, fragments : sequence of str
-        Different texts and fragments of links, the empty one first.
-    """
-
-    urls: Sequence[str] = ()
+    urls: Sequence[str] = ()  # every address that was seen, in normal form and in order of discovery
+    # places in `urls`: int32, one for each link
     source: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     target: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    # places in `anchors`: int32
     anchor: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
-    rel: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    rel: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))  # bits of `RELS`: uint8
+    # places in `KINDS` and `POSITIONS`: uint8
     kind: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
     position: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
-    anchors: Sequence[str] = ("",)
+    anchors: Sequence[str] = ("",)  # different texts and fragments of links, the empty one first
+    # places in `fragments`, and how many links of the page are alike: int32
     fragment: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     times: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    # whether the page that a link leads to was read and has no such place as its fragment names: bool
     missing: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     fragments: Sequence[str] = ("",)
 
@@ -105,21 +90,7 @@ class LinkTable:
 
 
 class LinkTableBuilder:
-    """Takes links page by page.
-
-    Parameters
-    ----------
-    most_texts : int
-        Most different anchors, and fragments, that are kept; further ones are empty.
-
-    Examples
-    --------
-    >>> links = LinkTableBuilder()
-    >>> links.add("https://a.example/", [Link("https://a.example/b", "Tea"), Link("https://a.example/b")])
-    >>> table = links.table()
-    >>> table.urls, table.target.tolist(), [table.anchors[place] for place in table.anchor]
-    (['https://a.example/', 'https://a.example/b'], [1, 1], ['Tea', ''])
-    """
+    """Takes links page by page."""
 
     def __init__(self, most_texts: int = 1_000_000) -> None:
         self._most = most_texts
@@ -218,60 +189,26 @@ HOSTS: Mapping[str, Dtype] = {
 """How each host was asked: seconds between requests and requests at once at the end, and why they changed."""
 
 
-def table(columns: Mapping[str, Dtype], rows: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
-    """Return rows as a frame with the dtypes of its columns.
-
-    Examples
-    --------
-    >>> table(TRAPS).dtypes["fetched"]
-    Int64Dtype()
-    """
-    known = list(rows)
-    index = pd.RangeIndex(len(known))
-    return pd.DataFrame(
-        {
-            name: make_series([row.get(name) for row in known], dtype, index)
-            for name, dtype in columns.items()
-        },
-        index=index,
-    )
-
-
 @dataclass(frozen=True)
 class CrawlFacts:
-    """What a crawl knows besides its pages.
+    """What a crawl knows besides its pages."""
 
-    Attributes
-    ----------
-    links : LinkTable
-        Links of all pages that were read, redirects included.
-    skipped, checked, traps, hosts : pandas.DataFrame
-        With the columns `SKIPPED`, `CHECKED`, `TRAPS` and `HOSTS`.
-    starts : tuple of str
-        Where the crawl began.
-    soft_404 : frozenset of str
-        Pages that say "not found" with status 200.
-    options : Mapping
-        What the call asked for, by parameter, in plain values.
-    stopped : str
-        Why pages are missing: a limit, an interrupt, hosts that were given up, traps. Sentences; empty if
-        none are.
-    only_endless : bool
-        Whether nothing is missing but what is surely endless.
-    left_out : Mapping
-        How many links of a page are not among the links, by its address.
-    """
-
+    # links of all pages that were read, redirects included
     links: LinkTable = field(default_factory=LinkTable)
-    skipped: pd.DataFrame = field(default_factory=lambda: table(SKIPPED))
-    checked: pd.DataFrame = field(default_factory=lambda: table(CHECKED))
-    traps: pd.DataFrame = field(default_factory=lambda: table(TRAPS))
-    hosts: pd.DataFrame = field(default_factory=lambda: table(HOSTS))
-    starts: tuple[str, ...] = ()
-    soft_404: frozenset[str] = frozenset()
+    # with the columns `SKIPPED`, `CHECKED`, `TRAPS` and `HOSTS`
+    skipped: pd.DataFrame = field(default_factory=lambda: frame_of(SKIPPED))
+    checked: pd.DataFrame = field(default_factory=lambda: frame_of(CHECKED))
+    traps: pd.DataFrame = field(default_factory=lambda: frame_of(TRAPS))
+    hosts: pd.DataFrame = field(default_factory=lambda: frame_of(HOSTS))
+    starts: tuple[str, ...] = ()  # where the crawl began
+    soft_404: frozenset[str] = frozenset()  # pages that say "not found" with status 200
+    # what the call asked for, by parameter, in plain values
     options: Mapping[str, Any] = field(default_factory=dict)
+    # Why pages are missing: a limit, an interrupt, hosts that were given up, traps. Sentences; empty if none
+    # are
     stopped: str = ""
-    only_endless: bool = False
+    only_endless: bool = False  # whether nothing is missing but what is surely endless
+    # how many links of a page are not among the links, by its address
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -84,8 +84,6 @@ def _visible(text: str) -> str:
 def harmless(value: object) -> object:
     """Return text that no spreadsheet treats as a formula; anything else unchanged.
 
-    Examples
-    --------
     >>> [harmless(value) for value in ("=cmd()", "-5.2", "+1 208 581", "- a dash", 7)]
     ["'=cmd()", '-5.2', '+1 208 581', "'- a dash", 7]
     """
@@ -238,10 +236,7 @@ def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
 def arrow_parts(frame: pd.DataFrame) -> Iterator[Any]:
     """Yield a frame as Arrow tables of one schema; one over parts on the disk a few rows at a time.
 
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        Where later rows have no place in the types of the first ones.
+    Raises `pyarrow.ArrowInvalid` where later rows have no place in the types of the first ones.
     """
     plain = pd.DataFrame(frame)
     plain.attrs = dict(frame.attrs)
@@ -333,27 +328,9 @@ def write_text(frame: pd.DataFrame, file: IO[str], kind: str, *, raw: bool = Fal
 def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> Path:
     """Write a frame to a file whose suffix names the format, whole or not at all.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Any frame of webanalytics; lists and dicts become JSON text (real JSON in .json and .jsonl).
-    path : str or path
-        File with the suffix .csv, .tsv, .json, .jsonl, .parquet, .arrow or .xlsx.
-    raw : bool
-        Whether CSV and TSV files hold texts as they are, also those that a spreadsheet would evaluate; by
-        default these begin with an apostrophe.
-
-    Returns
-    -------
-    pathlib.Path
-        The file written.
-
-    Raises
-    ------
-    ParameterError
-        For another suffix, or a folder that cannot be written to.
-    MissingExtraError
-        Where Parquet, Arrow or Excel needs a package that is not installed.
+    CSV and TSV files hold texts as they are only with `raw`: by default those that a spreadsheet would
+    evaluate begin with an apostrophe. Raises `ParameterError` for another suffix, or a folder that cannot be
+    written to, and `MissingExtraError` where a package for the format is not installed.
     """
     path = Path(path)
     kind = path.suffix.lower().lstrip(".")
@@ -382,10 +359,8 @@ def wrong_suffix(path: Path) -> ParameterError:
 def new_file(path: Path, parameter: str) -> Iterator[Path]:
     """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be written.
 
-    Raises
-    ------
-    WriteError
-        Where the system refuses or the disk is full, at any time; nothing is left of the file.
+    Raises `WriteError` where the system refuses or the disk is full, at any time; nothing is left of the
+    file.
     """
     try:
         with written_whole(path) as temporary:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -62,6 +62,7 @@ AUDIT_LAST = (
     "theme-color",
     "application-name",
     "responseBody",
+    "sent_html",
     "error_key",
     "headers",
 )
@@ -120,6 +121,18 @@ def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, inde
             [np.nan if value is None else value for value in values], index=index, dtype="float64"
         )
     return pd.Series(pd.array(list(values), dtype=_DTYPES[dtype]), index=index)
+
+
+def make_columns(cells: Mapping[str, Sequence[Any]], dtypes: Mapping[str, Dtype]) -> dict[str, pd.Series]:
+    """Return the columns that ``dtypes`` names, each with its dtype, over rows numbered from 0."""
+    index = pd.RangeIndex(len(next(iter(cells.values()), ())))
+    return {name: make_series(cells[name], dtype, index) for name, dtype in dtypes.items()}
+
+
+def frame_of(dtypes: Mapping[str, Dtype], rows: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+    """Return rows as a frame of the columns that ``dtypes`` names; what a row lacks is missing."""
+    known = list(rows)
+    return pd.DataFrame(make_columns({name: [row.get(name) for row in known] for name in dtypes}, dtypes))
 
 
 def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> pd.Series:

@@ -94,8 +94,6 @@ def _failed(frame: pd.DataFrame) -> NDArray[np.bool_]:
 def failures(frame: pd.DataFrame, worded: Callable[[str], str] = str) -> str:
     """Return how many rows failed and why the first of them, as ``worded`` says it; "" where none did.
 
-    Examples
-    --------
     >>> failures(pd.DataFrame({"status": ["ok", "error"], "error": [None, "The host does not exist."]}))
     '1 failed: The host does not exist.'
     """

@@ -23,21 +23,7 @@ _TAKEN = ("keywords", "density", "places", "counts", "source")
 
 
 def tidy_keywords(frame: pd.DataFrame, source: str | None = None) -> pd.DataFrame:
-    """Return one row per page and keyword; a page without any keeps one row with an empty keyword.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per input, as the backend's answers make it.
-    source : str, optional
-        The text that was counted, where answers do not say so.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``url``, ``keyword``, ``frequency``, ``density``, ``distinctiveness``, ``rank``, ``in_title`` and the
-        other places, ``source``, then the page's other columns.
-    """
+    """Return one row per page and keyword; a page without any keeps one row with an empty keyword."""
     maps = [value if isinstance(value, dict) else {} for value in frame["keywords"]]
     shares = _of(frame, "density", dict)
     counts = np.array([max(1, len(words)) for words in maps], dtype=np.int64)
@@ -153,8 +139,6 @@ def spread(frame: pd.DataFrame, selectors: Sequence[Selector]) -> pd.DataFrame:
     A selector with one value makes a column of strings, missing where nothing was found; one with all of its
     values makes a column of lists. A row that failed has missing values in both.
 
-    Examples
-    --------
     >>> from webanalytics.page.extraction import Selector
     >>> frame = pd.DataFrame({"url": ["a", "b"], "extracted": [{"sku": "12"}, None]})
     >>> spread(frame, [Selector("sku", "css", "#sku")])["sku"].tolist()

@@ -73,15 +73,7 @@ class StoredDtype(ExtensionDtype):
 
 
 class StoredArray(ExtensionArray):
-    """Rows of one column of `RowParts`; a place below 0 is that of a missing value.
-
-    Parameters
-    ----------
-    dtype : StoredDtype
-        Where the values are.
-    places : numpy.ndarray of int32
-        Which rows they are.
-    """
+    """Rows of one column of `RowParts`; a place below 0 is that of a missing value."""
 
     def __init__(self, dtype: StoredDtype, places: Places) -> None:
         self._dtype, self._places = dtype, places
@@ -307,17 +299,7 @@ def values_of_column(column: pd.Series) -> Iterator[Any]:
 def frame_over(
     parts: RowParts, places: Places, index: pd.Index, given: pd.Series, lacking: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return a frame of some rows of parts.
-
-    Parameters
-    ----------
-    places : numpy.ndarray of int32
-        Which rows.
-    given : Series
-        The column of the inputs, as they were given.
-    lacking : sequence of str
-        Facts that no row has.
-    """
+    """Return a frame of some rows of parts, with the inputs as given, and the facts that no row has."""
     columns: dict[str, pd.Series] = {}
     for name in parts.columns:
         dtype = parts.dtype(name)

@@ -20,8 +20,15 @@ import pandas as pd
 from webanalytics.core.operations.model import Dtype, Field
 from webanalytics.core.operations.types import shape_of
 from webanalytics.errors import reason
-from webanalytics.runs.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_table, declared, unpacked
-from webanalytics.runs.storage.arrow_values import decoded, plain_values
+from webanalytics.runs.frames.arrow import (
+    LAYOUT,
+    Unreadable,
+    arrow_table,
+    declared,
+    decoded,
+    plain_values,
+    unpacked,
+)
 from webanalytics.runs.storage.store import (
     NAMED_DIGITS,
     DamagedPartError,
@@ -61,19 +68,8 @@ class _Part(NamedTuple):
 class RowParts:
     """The parts of one folder, in the order in which they were written.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    operation : str
-        Name of the function whose rows they are: it declares their columns.
-    names : sequence of str, optional
-        Which parts; by default all.
-
-    Raises
-    ------
-    DamagedPartError
-        For files that are no parts of this function, or were changed; also when they are read.
+    Raises `DamagedPartError` for files that are no parts of this function, or were changed; also when they
+    are read.
     """
 
     def __init__(self, folder: Path, operation: str, names: Sequence[str] | None = None) -> None:
@@ -144,8 +140,6 @@ class RowParts:
         """Read what a part says of itself, and check it before any of its values are read."""
         with self._store.opened_part(name) as file, opened_parquet(file) as opened:
             text = (opened.schema_arrow.metadata or {}).get(LAYOUT, b"")
-            if len(text) > LARGEST_LAYOUT:
-                raise Unreadable
             try:
                 kinds = {str(column): str(kind) for column, kind in json.loads(text)["columns"]}
             except (ValueError, KeyError, TypeError, RecursionError):

@@ -20,7 +20,7 @@ from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Rows
 from webanalytics.runs.frames.schema import make_series
-from webanalytics.runs.storage.checkpoints import NOT_DONE
+from webanalytics.runs.storage.checkpoint import NOT_DONE
 from webanalytics.runs.storage.lazy_columns import frame_over
 from webanalytics.runs.storage.parts import FRAME_ROWS, PART_ROWS, Places, RowParts
 from webanalytics.runs.storage.store import DamagedPartError, refusal
@@ -39,19 +39,7 @@ def keeps_rows(operations: tuple[Operation, ...]) -> bool:
 
 
 class SavingBuilder(FrameBuilder):
-    """Collects answers, writes finished rows to parts, and makes a frame over the parts.
-
-    Parameters
-    ----------
-    rows, operations
-        As for `FrameBuilder`.
-    folder : Path
-        Where the parts are; what is there of these inputs is finished.
-    lay : callable
-        Makes the rows that are kept.
-    failed_again : bool
-        Whether rows that failed are not finished.
-    """
+    """Collects answers, writes finished rows to parts, and makes a frame over the parts."""
 
     def __init__(
         self, rows: Rows, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool

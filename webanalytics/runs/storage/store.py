@@ -39,12 +39,8 @@ NAMED = 200
 def folder_path(folder: Any, parameter: str, purpose: str) -> Path:
     """Return the path of a folder that a user names.
 
-    Raises
-    ------
-    ParameterError
-        For anything but a path.
-    MissingExtraError
-        Where pyarrow is not installed.
+    Raises `ParameterError` for anything but a path. Raises `MissingExtraError` where pyarrow is not
+    installed.
     """
     text = os.fsdecode(folder) if isinstance(folder, (str, os.PathLike)) else ""
     if not text or "\0" in text:
@@ -66,8 +62,6 @@ def need_pyarrow(purpose: str) -> None:
 def is_address(folder: Any) -> bool:
     """Return whether a folder is named by the address of a store elsewhere.
 
-    Examples
-    --------
     >>> is_address("s3://audits/2026-11"), is_address("audits/2026-11")
     (True, False)
     """
@@ -83,17 +77,7 @@ def refusal(parameter: str, what: str) -> ParameterError:
 
 
 class DamagedPartError(ParameterError, Unreadable):
-    """A part is not as it was written.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    name : str
-        Name of the part.
-    parameter : str
-        Name of the parameter that gave the folder.
-    """
+    """A part is not as it was written."""
 
     def __init__(self, folder: Path, name: str, parameter: str = "folder") -> None:
         super().__init__(
@@ -118,21 +102,11 @@ def shown(folder: Path) -> str:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of parts.
+    """A folder of parts."""
 
-    Attributes
-    ----------
-    path : Path
-        The folder.
-    manifest : str
-        Name of the file that lists the parts.
-    part : re.Pattern
-        Names of parts; other files are never read, and never removed.
-    """
-
-    path: Path
-    manifest: str
-    part: re.Pattern[str]
+    path: Path  # the folder
+    manifest: str  # name of the file that lists the parts
+    part: re.Pattern[str]  # names of parts; other files are never read, and never removed
 
     def make(self) -> None:
         """Make the folder where there is none."""
@@ -226,12 +200,8 @@ class Store:
     ) -> Iterator[Any]:
         """Yield a part's record batches of at most so many rows; by default with all columns.
 
-        Raises
-        ------
-        FileNotFoundError
-            Where there is no such part.
-        Unreadable
-            For another kind of file or schema, and a part that is changed.
+        Raises `FileNotFoundError` where there is no such part. Raises `Unreadable` for another kind of file
+        or schema, and a part that is changed.
         """
         with self.opened_part(name) as file, opened_parquet(file) as opened:
             if schema is not None and not opened.schema_arrow.equals(schema):

@@ -66,15 +66,7 @@ class _Spill:
 
 
 class SpilledTexts:
-    """Texts in a temporary file, written in pieces, of which columns are made.
-
-    Examples
-    --------
-    >>> texts = SpilledTexts()
-    >>> pieces = [texts.add(["Green tea", "Oolong"]), texts.add(["Black tea"])]
-    >>> texts.joined(pieces, np.array([2, 0, 1])).to_pylist()
-    ['Black tea', 'Green tea', 'Oolong']
-    """
+    """Texts in a temporary file, written in pieces, of which columns are made."""
 
     def __init__(self) -> None:
         self._spill = _Spill()
@@ -111,14 +103,7 @@ class SpilledTexts:
 
 
 class SpilledSequence(Sequence[str]):
-    """Texts that are read one by one from a temporary file; a missing one is empty.
-
-    Examples
-    --------
-    >>> texts = SpilledSequence(["Green tea", None, "Black tea"])
-    >>> texts[2], texts[1], len(texts)
-    ('Black tea', '', 3)
-    """
+    """Texts that are read one by one from a temporary file; a missing one is empty."""
 
     def __init__(self, texts: Iterable[str | None]) -> None:
         self._spill = _Spill()

@@ -23,8 +23,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import IO, Any, Protocol
 
 from webanalytics.errors import BackendError, shortage_of
-from webanalytics.runs.workers.fork_server import PID
-from webanalytics.runs.workers.worker import HEADER
+from webanalytics.runs.workers.worker import HEADER, PID
 
 START_SECONDS = 120.0
 TRIES = 3
@@ -178,10 +177,7 @@ class Template:
     def fork(self, memory: int, names: tuple[str, ...]) -> ForkedProcess:
         """Return a new worker that has the analyses imported.
 
-        Raises
-        ------
-        BackendError
-            If the template cannot be started, or cannot import the analyses.
+        Raises `BackendError` if the template cannot be started, or cannot import the analyses.
         """
         with self._lock:
             if self._process is None or self._process.poll() is not None:
@@ -217,7 +213,7 @@ class Template:
         self._control, theirs = socket.socketpair()
         self._control.settimeout(START_SECONDS)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        code = "from webanalytics.runs.workers.fork_server import main; main(sys.argv[2:])"
+        code = "from webanalytics.runs.workers.worker import fork_for_ever; fork_for_ever(sys.argv[2:])"
         command = _command(code, *names)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603
@@ -349,15 +345,7 @@ def _keep_started(starting: Future[Worker]) -> None:
 
 
 class WorkerPool:
-    """At most ``size`` worker processes at a time, for the length of one run.
-
-    Parameters
-    ----------
-    size : int
-        Processes that may work at once.
-    memory : int
-        Address space of each in MiB (Linux).
-    """
+    """At most ``size`` worker processes at a time, for the length of one run."""
 
     def __init__(self, size: int, memory: int) -> None:
         self._memory = memory
@@ -379,14 +367,9 @@ class WorkerPool:
     ) -> Any:
         """Return the worker's answer.
 
-        Raises
-        ------
-        TimeoutError
-            The answer took longer than ``deadline`` seconds; the worker has been killed.
-        WorkerDiedError
-            Each of several new workers has ended in the middle of this message.
-        BackendError
-            A worker process cannot be started at all.
+        Raises `TimeoutError` after `deadline` seconds, when the worker has been killed, `WorkerDiedError`
+        where each of several new workers has ended in the middle of this message, and `BackendError` where
+        none can be started.
         """
         async with self._slots:
             warm = _idle.warm(self._memory)

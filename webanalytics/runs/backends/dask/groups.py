@@ -21,7 +21,8 @@ from webanalytics.fetching.response import Problem
 from webanalytics.fetching.robots import RobotsCopy, keeping
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.backends.content import file_content
-from webanalytics.runs.backends.local import Listed, LocalBackend, affordable_settings
+from webanalytics.runs.backends.listed import Listed
+from webanalytics.runs.backends.local import LocalBackend, affordable_settings
 from webanalytics.runs.backends.pipeline import where_it_ended
 from webanalytics.urls import lacks_scheme
 
@@ -31,20 +32,11 @@ LOOK_SECONDS = 0.25
 
 @dataclass(frozen=True, repr=False)
 class Group:
-    """Jobs that one worker does; without a secret.
+    """Jobs that one worker does; without a secret."""
 
-    Attributes
-    ----------
-    spec : RunSpec
-        What is done with every job.
-    jobs : sequence of Job
-        All those of their hosts.
-    known : Mapping
-        The hosts that may be asked, and what is known of each.
-    """
-
-    spec: RunSpec
-    jobs: Sequence[Job]
+    spec: RunSpec  # what is done with every job
+    jobs: Sequence[Job]  # all those of their hosts
+    # the hosts that may be asked, and what is known of each
     known: Mapping[str, HostKnown] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -54,27 +46,14 @@ class Group:
 
 @dataclass(frozen=True, repr=False)
 class Answered:
-    """What a worker sends back.
+    """What a worker sends back."""
 
-    Attributes
-    ----------
-    results : sequence of JobResult
-        One for each job that did not lead elsewhere.
-    led : Mapping
-        By number of a job the host that it leads to, which another worker may be asking.
-    known : Mapping
-        What is now known of each host.
-    robots : Mapping
-        The robots.txt that were read, by origin.
-    version : str
-        Version of this package on the worker.
-    """
-
-    results: Sequence[JobResult]
+    results: Sequence[JobResult]  # one for each job that did not lead elsewhere
+    # by number of a job the host that it leads to, which another worker may be asking
     led: Mapping[int, str] = field(default_factory=dict)
-    known: Mapping[str, HostKnown] = field(default_factory=dict)
-    robots: Mapping[str, RobotsCopy] = field(default_factory=dict)
-    version: str = __version__
+    known: Mapping[str, HostKnown] = field(default_factory=dict)  # what is now known of each host
+    robots: Mapping[str, RobotsCopy] = field(default_factory=dict)  # the robots.txt that were read, by origin
+    version: str = __version__  # version of this package on the worker
 
     def __repr__(self) -> str:
         """Return what logs may show."""
@@ -93,8 +72,6 @@ def host_of(url: str, *, allow_private: bool, ports: Any, page: bool = True) -> 
 def site_of(host: str) -> str:
     """Return what hosts are asked together by: that of ``www.`` leads to the one without it, or from it.
 
-    Examples
-    --------
     >>> site_of("www.example.com"), site_of("shop.example.com:8080")
     ('example.com', 'shop.example.com:8080')
     """
@@ -102,15 +79,7 @@ def site_of(host: str) -> str:
 
 
 def grouped(jobs: Iterable[tuple[Job, set[str]]], size: int) -> list[tuple[list[Job], set[str]]]:
-    """Return jobs and the hosts that each asks as groups of about a size, no host in two of them.
-
-    Examples
-    --------
-    >>> hosts = [{"a.example"}, {"b.example"}, {"www.a.example"}, {"c.example", "b.example"}]
-    >>> jobs = [(Job(number, ""), asked) for number, asked in enumerate(hosts)]
-    >>> [[job.number for job in found] for found, _ in grouped(jobs, 2)]
-    [[0, 2], [1, 3]]
-    """
+    """Return jobs and the hosts that each asks as groups of about a size, no host in two of them."""
     first: dict[str, str] = {}
 
     def root(site: str) -> str:

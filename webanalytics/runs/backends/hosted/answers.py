@@ -24,8 +24,8 @@ from webanalytics.fetching.limits import backoff
 from webanalytics.operations import CONVERT, Field, Operation
 from webanalytics.runs.backends.base import Task
 from webanalytics.runs.backends.hosted.batches import Envelopes, Item
-from webanalytics.runs.backends.hosted.error_rules import EXPECTED, RETRIED, Failure, failure_of
 from webanalytics.runs.backends.hosted.http import Api, is_this_machine
+from webanalytics.runs.backends.hosted.wire import EXPECTED, RETRIED, Failure, failure_of
 
 MOST_BYTES = 500_000_000
 PAUSE_SECONDS = 0.5
@@ -54,10 +54,7 @@ class Downloads:
 
         An answer's values for columns computed on this machine, or of an unknown format, are ignored.
 
-        Raises
-        ------
-        RowError
-            For content that is not an image of the stated format.
+        Raises `RowError` for content that is not an image of the stated format.
         """
         link, made = data.get("downloadURL"), data.get("outputFormat")
         content = await self._content(link) if isinstance(link, str) else None
@@ -159,31 +156,16 @@ _UNKNOWN = Fetched(redirects=None)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the answers of one operation must look like, and how they are processed.
+    """What the answers of one operation must look like, and how they are processed."""
 
-    Attributes
-    ----------
-    premium : tuple of str
-        Fields that a plan may leave out.
-    final : Field or None
-        The field with the final URL of a fetch.
-    emptied : Mapping
-        Replacements for fields that this call did not request but a service always sends.
-    image, large : bool
-        Whether there is an image to fetch, and whether answers are packed until the frame is built.
-    operation : Operation
-        The declaration that an answer must fit.
-    fields : tuple of Field
-        Its fields that are taken from an answer.
-    """
-
-    premium: tuple[str, ...]
-    final: Field | None
+    premium: tuple[str, ...]  # fields that a plan may leave out
+    final: Field | None  # the field with the final URL of a fetch
+    # replacements for fields that this call did not request but a service always sends
     emptied: Mapping[str, str]
-    image: bool
-    large: bool
-    operation: Operation
-    fields: tuple[Field, ...]
+    image: bool  # whether there is an image to fetch
+    large: bool  # whether answers are packed until the frame is built
+    operation: Operation  # the declaration that an answer must fit
+    fields: tuple[Field, ...]  # its fields that are taken from an answer
 
     def fault(self, data: Mapping[str, Any]) -> Message | None:
         """Return what is wrong with an answer, or None."""

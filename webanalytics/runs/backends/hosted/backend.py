@@ -17,9 +17,10 @@ from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.runs.backends.base import Backend, Task, refuse_saving
-from webanalytics.runs.backends.hosted.error_rules import BATCH_SIZE
 from webanalytics.runs.backends.hosted.http import Api, is_this_machine
 from webanalytics.runs.backends.hosted.run import HostedRun
+from webanalytics.runs.backends.hosted.wire import BATCH_SIZE
+from webanalytics.runs.backends.rendering import is_on
 
 KEY_VARIABLE = "WEBANALYTICS_API_KEY"
 
@@ -116,6 +117,12 @@ class Hosted(Backend):
     def check(self, task: Task) -> None:
         """Raise `ParameterError` for settings that only this machine knows, or that no JSON can carry."""
         refuse_saving(task.spec.options, "with a hosted backend")
+        if is_on(task.spec.options):
+            raise ParameterError(
+                'The `render` parameter must be "off" with a hosted backend: pages are rendered on this '
+                "machine.",
+                "render",
+            )
         for operation in task.operations:
             for item in operation.settings:
                 value = task.spec.settings[operation.name][item.keyword]

@@ -14,13 +14,14 @@ from webanalytics.core.outcomes import Job
 from webanalytics.errors import HostedError
 from webanalytics.operations import Operation
 from webanalytics.runs.backends.base import Sent, Task
-from webanalytics.runs.backends.hosted.error_rules import Reply, is_out_of_credits
 from webanalytics.runs.backends.hosted.http import Api, Exchange
 from webanalytics.runs.backends.hosted.wire import (
     ITEM_STATUS,
+    Reply,
     Request,
     batch_request,
     content_of,
+    is_out_of_credits,
     served_settings,
     single_request,
 )
@@ -42,24 +43,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Envelopes:
-    """The response to one request.
+    """The response to one request."""
 
-    Attributes
-    ----------
-    found : list of (int, Mapping)
-        A status and an envelope for each input.
-    reply : Reply
-        The response they came in.
-    ours : bool
-        Whether this run is charged for them, not an earlier one.
-    key : str
-        The Idempotency-Key of the request.
-    """
-
-    found: list[tuple[int, Mapping[str, Any]]]
-    reply: Reply
-    ours: bool
-    key: str = ""
+    found: list[tuple[int, Mapping[str, Any]]]  # a status and an envelope for each input
+    reply: Reply  # the response they came in
+    ours: bool  # whether this run is charged for them, not an earlier one
+    key: str = ""  # the Idempotency-Key of the request
 
 
 class NoCredits(Exception):  # noqa: N818 - an answer more than an error
@@ -129,12 +118,8 @@ class Batching:
     async def send(self, operation: Operation, items: list[Item], earlier: Sent | None = None) -> Envelopes:
         """Send inputs in one request, and return the envelope of each; `earlier` is a request to repeat.
 
-        Raises
-        ------
-        NoCredits, NoBatch, RefusedWhole
-            For answers that change how the run goes on.
-        HostedError
-            For one that ends it.
+        Raises `NoCredits`, `NoBatch` or `RefusedWhole` for answers that change how the run goes on. Raises
+        `HostedError` for one that ends it.
         """
         single = len(items) == 1 and (operation.name in self._api.without_batch or not items[0].can_share)
         sent = earlier or self._new(operation, items, single)

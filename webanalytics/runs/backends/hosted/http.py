@@ -17,18 +17,21 @@ from typing import Any
 import aiohttp
 
 from webanalytics._version import __version__
-from webanalytics.core.messages.visible import UNSEEN
+from webanalytics.core.messages import UNSEEN
 from webanalytics.core.operations.secret import MASK, Secret
 from webanalytics.errors import ServiceUnavailableError
 from webanalytics.fetching.limits import backoff
 from webanalytics.operations import Operation
-from webanalytics.runs.backends.hosted.error_rules import (
+from webanalytics.runs.backends.hosted.wire import (
+    LARGE_BODY,
     RETRIED,
     Reply,
+    Request,
+    WrongAnswerError,
     fatal,
     is_out_of_credits,
+    read_object,
 )
-from webanalytics.runs.backends.hosted.wire import LARGE_BODY, Request, WrongAnswerError, read_object
 
 SHORT_KEY = 8
 _SPACE = re.compile(r"[\t\r\n\u2028\u2029]+")
@@ -36,24 +39,16 @@ _SPACE = re.compile(r"[\t\r\n\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """A user's settings for a hosted API, checked.
-
-    Attributes
-    ----------
-    patience : float
-        Seconds to go on after broken connections and the answers 429, 500 and 503.
-    prices : Mapping
-        Credits of one success by operation, where they differ from the published ones.
-    without_batch : set of str
-        Operations found to have no batch path; the only mutable part.
-    """
+    """A user's settings for a hosted API, checked."""
 
     base_url: str
     api_key: Secret = field(repr=False)
     batch_size: int
     timeout: float
-    patience: float
+    patience: float  # seconds to go on after broken connections and the answers 429, 500 and 503
+    # credits of one success by operation, where they differ from the published ones
     prices: Mapping[str, int]
+    # operations found to have no batch path; the only mutable part
     without_batch: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def price(self, operation: Operation) -> int:
@@ -168,13 +163,7 @@ def asked_too_long(reply: Reply, patience: float) -> ServiceUnavailableError:
 
 
 class Backoff:
-    """How long to wait before resending inputs that an answer has deferred.
-
-    Parameters
-    ----------
-    patience : float
-        Seconds to go on without any input being answered.
-    """
+    """How long to wait before resending inputs that an answer has deferred."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
@@ -184,10 +173,8 @@ class Backoff:
     def pause(self, reply: Reply, *, answered: bool) -> float:
         """Return the seconds to wait.
 
-        Raises
-        ------
-        ServiceUnavailableError
-            If nothing was answered for longer than the patience, or the answer demands a longer wait.
+        Raises `ServiceUnavailableError` if nothing was answered for longer than the patience, or the answer
+        demands a longer wait.
         """
         now = asyncio.get_running_loop().time()
         if answered:
@@ -229,36 +216,17 @@ class Exchange:
 
     async def send(
         self,
-        request: Request,
-        operation: str,
+        request: Request,  # what to send
+        operation: str,  # last part of the path, for messages
         *,
+        # whether a 500 or 503 concerns the input, so that the caller decides
         about_input: Callable[[Reply], bool],
-        fits: Callable[[Mapping[str, Any]], bool],
+        fits: Callable[[Mapping[str, Any]], bool],  # whether an envelope can be the answer to this request
     ) -> Reply:
         """Return the final answer to a request.
 
-        Parameters
-        ----------
-        request : Request
-            What to send.
-        operation : str
-            Last part of the path, for messages.
-        about_input : callable
-            Whether a 500 or 503 concerns the input, so that the caller decides.
-        fits : callable
-            Whether an envelope can be the answer to this request.
-
-        Returns
-        -------
-        Reply
-            With status 200, 400, 404, 422, or another that resending would not change.
-
-        Raises
-        ------
-        HostedError
-            For an answer that ends the run, and after the backend's patience.
-        Stopped
-            When the run is ending.
+        Raises `HostedError` for an answer that ends the run, and after the backend's patience. Raises
+        `Stopped` when the run is ending.
         """
         clock = asyncio.get_running_loop().time
         began, trouble, tries = clock(), None, 0

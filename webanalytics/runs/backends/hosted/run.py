@@ -24,9 +24,8 @@ from webanalytics.runs.backends.hosted.batches import (
     NoCredits,
     RefusedWhole,
 )
-from webanalytics.runs.backends.hosted.error_rules import EXPECTED
 from webanalytics.runs.backends.hosted.http import Api, Backoff, Exchange, Stopped
-from webanalytics.runs.backends.hosted.wire import MOST_BODY_BYTES, is_upload, sendable, size_of
+from webanalytics.runs.backends.hosted.wire import EXPECTED, MOST_BODY_BYTES, is_upload, sendable, size_of
 
 FEWEST = 25
 """Batches of fewer inputs than this are not worth running in parallel."""

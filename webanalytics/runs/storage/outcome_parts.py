@@ -1,4 +1,4 @@
-"""Outcomes, and the pages of crawls, as rows of Parquet parts, and back; what is read is not trusted."""
+"""Outcomes, and the pages of crawls, as rows of Parquet parts, and back."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, overload
+from typing import Any, NamedTuple, overload
 
-from webanalytics.core.messages import MESSAGES
-from webanalytics.core.operations.types import DEEPEST, holder, is_deep
-from webanalytics.core.outcomes import Fetched, JobResult, Outcome, Source
-from webanalytics.errors import ERROR_TYPES, ParameterError, WriteError, reason
+from webanalytics.core.outcomes import Fetched, JobResult, Outcome
+from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.operations import Operation
 from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, named, refusal
@@ -88,76 +86,22 @@ def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterat
         yield from batch.to_pylist()
 
 
-def outcome_of(operation: Operation, row: Mapping[str, Any]) -> Outcome:
-    """Return the outcome that a row keeps.
-
-    Raises
-    ------
-    Unreadable
-        For a row of another form, or values that the operation's columns cannot hold.
-    """
-    text, error, blob_field = row["data"], row["error"], row["blob_field"]
-    failed = text is None or error is not None
-    if failed and (error is None or row["error_type"] not in ERROR_TYPES):
-        raise Unreadable
-    key = row["error_key"] if row["error_key"] in MESSAGES else None
-    if text is None:
-        return Outcome(None, error, row["error_type"], key)
-    data = _loaded(text)
-    if blob_field is not None:
-        if blob_field not in data or row["blob"] is None:
-            raise Unreadable
-        data[blob_field] = row["blob"]
-    if not _holds(operation, data):
-        raise Unreadable
-    return Outcome(data, error, row["error_type"], key) if failed else Outcome(data)
-
-
-def can_be_kept(operation: Operation, outcome: Outcome) -> bool:
-    """Return whether what a part keeps of an outcome could be read again."""
-    return outcome.data is None or (_holds(operation, outcome.data) and not is_deep(outcome.data))
-
-
-def _holds(operation: Operation, data: Mapping[str, Any]) -> bool:
-    return operation.is_told(data) and all(field.holds(field.read(data)) for field in operation.fields)
-
-
-def _loaded(text: str) -> dict[str, Any]:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or (text.count("[") + text.count("{") > DEEPEST and is_deep(data)):
-        raise Unreadable
-    return data
+def outcome_of(row: Mapping[str, Any]) -> Outcome:
+    """Return the outcome that a row keeps."""
+    data: Any = None if row["data"] is None else json.loads(row["data"])
+    if row["blob_field"] is not None:
+        data[row["blob_field"]] = row["blob"]
+    return Outcome(data, row["error"], row["error_type"], row["error_key"])
 
 
 def fetched_of(text: str | None) -> Fetched | None:
-    """Return how a page was fetched, from its JSON; raises `Unreadable` for another form."""
+    """Return how a page was fetched, from its JSON."""
     if text is None:
         return None
-    known = _loaded(text)
-    if known.keys() != _FETCHED.keys() or known["source"] not in get_args(Source):
-        raise Unreadable
-    ways = {name: known[name] for name in ("redirects", "redirect_kinds")}
-    if not all(holder(annotation)(known[name]) for name, annotation in _FETCHED.items()):
-        raise Unreadable
-    return Fetched(**{**known, **{name: None if way is None else tuple(way) for name, way in ways.items()}})
+    known: dict[str, Any] = json.loads(text)
+    ways = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+    return Fetched(**{**known, **ways})
 
-
-_FETCHED: Mapping[str, Any] = {
-    "final_url": str,
-    "redirects": list[str],
-    "http_status": int,
-    "elapsed": float,
-    "bytes": int,
-    "content_type": str,
-    "x_robots_tag": str,
-    "redirect_kinds": list[str],
-    "headers": str,
-    "fetched_at": str,
-    "source": str,
-}
 
 _PART = re.compile(rf"found-\d{{6,}}-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
 PART_CHARACTERS = 8_000_000
@@ -175,15 +119,7 @@ class Settled(NamedTuple):
 
 
 class SettledPages:
-    """The pages of a folder, by the digest of their input.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    operation : Operation
-        The one that reads links.
-    """
+    """The pages of a folder, by the digest of their input."""
 
     def __init__(self, folder: Path, operation: Operation) -> None:
         self._store = Store(folder, "", _PART)
@@ -234,7 +170,7 @@ class SettledPages:
         for batch in batches:
             if row < len(batch):
                 (known,) = batch.slice(row, 1).to_pylist()
-                return Settled(known["key"], outcome_of(self._operation, known), fetched_of(known["fetched"]))
+                return Settled(known["key"], outcome_of(known), fetched_of(known["fetched"]))
             row -= len(batch)
         raise Unreadable
 
@@ -243,9 +179,8 @@ class SettledPages:
         rows: list[dict[str, Any]] = []
         size = 0
         for page in pages:
-            if can_be_kept(self._operation, page.found):
-                rows.append(row_of(page.key, self._operation.name, page.found, page.fetched))
-                size += len(rows[-1]["data"] or "") + len(rows[-1]["fetched"] or "")
+            rows.append(row_of(page.key, self._operation.name, page.found, page.fetched))
+            size += len(rows[-1]["data"] or "") + len(rows[-1]["fetched"] or "")
             if size > PART_CHARACTERS:
                 self._write(rows)
                 rows, size = [], 0

@@ -1,4 +1,10 @@
-"""The folder that a run keeps its finished outcomes in, over `storage.store`."""
+"""Finished outcomes in a folder: `runs.run` keeps them there, and resumes an interrupted run from them.
+
+A checkpoint holds ``run.json``, which says what call made it, and ``part-000001-DIGEST.parquet`` and so on,
+each written whole or not at all. A part has one row for each outcome; the inputs themselves are not in it,
+only their SHA-256. ``sent.jsonl`` has the requests to a hosted API, ``robots.jsonl`` the robots.txt that were
+read: see `journal`.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +26,9 @@ from webanalytics.core.outcomes import Job, JobResult, Outcome, PackedOutcomes, 
 from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.frames.arrow import Unreadable
-from webanalytics.runs.storage.checkpoints import journal
-from webanalytics.runs.storage.checkpoints.parts import (
+from webanalytics.runs.storage import journal
+from webanalytics.runs.storage.outcome_parts import (
     PART,
-    can_be_kept,
     fetched_of,
     number_of,
     outcome_of,
@@ -53,6 +58,7 @@ def _value(value: Any, salt: str) -> Any:
 
 def described(spec: RunSpec, family: str, extra: Mapping[str, Any], salt: str) -> dict[str, Any]:
     """Return a call in JSON values; a secret is in it only as its fingerprint."""
+    rendered = {key: value for key, value in spec.options.items() if key == "render" and value != "off"}
     return {
         "operation": "audit" if len(spec.operations) > 1 else spec.operations[0],
         "backend": family,
@@ -60,7 +66,7 @@ def described(spec: RunSpec, family: str, extra: Mapping[str, Any], salt: str) -
             operation: {name: _value(value, salt) for name, value in spec.settings.get(operation, {}).items()}
             for operation in spec.operations
         },
-        "extra": dict(extra),
+        "extra": {**extra, **rendered},
     }
 
 
@@ -108,48 +114,20 @@ LOCK_SECONDS = 2.0
 class Checkpoint:
     """A folder of finished outcomes; made, or opened where the same call left one.
 
-    Parameters
-    ----------
-    folder : str or path
-        An empty or missing folder, or one that the same call has made.
-    spec : RunSpec
-        The specification of the run.
-    family : str
-        Family of the backend: its answers are as good as those of another one of the family.
-    extra : Mapping
-        What else must match, such as the folder that images are written to.
-    forgets : bool
-        Whether answers are removed with `forget` when they are kept elsewhere.
-
-    Raises
-    ------
-    ParameterError
-        For a folder of another call, one that is in use, or one that cannot be written to.
-    MissingExtraError
-        Where pyarrow is not installed.
-
-    Attributes
-    ----------
-    path : Path
-        The folder.
-    identity : str
-        The same for all calls that use the folder.
-    journal : Journal
-        The requests to a hosted API.
-    premium_missing : set of str
-        Premium fields that restored answers lack.
+    Raises `ParameterError` for a folder of another call, one that is in use, or one that cannot be written
+    to. Raises `MissingExtraError` where pyarrow is not installed.
     """
 
-    journal: journal.Journal
+    journal: journal.Journal  # the requests to a hosted API
 
     def __init__(
         self,
-        folder: str | os.PathLike[str],
-        spec: RunSpec,
-        family: str,
-        extra: Mapping[str, Any],
+        folder: str | os.PathLike[str],  # an empty or missing folder, or one that the same call has made
+        spec: RunSpec,  # the specification of the run
+        family: str,  # family of the backend: its answers are as good as those of another one of the family
+        extra: Mapping[str, Any],  # what else must match, such as the folder that images are written to
         *,
-        forgets: bool = False,
+        forgets: bool = False,  # whether answers are removed with `forget` when they are kept elsewhere
     ) -> None:
         self._lock: IO[bytes] | None = None
         self._waiting: list[tuple[str, JobResult]] = []
@@ -246,14 +224,7 @@ class Checkpoint:
     ) -> tuple[list[JobResult], list[Job]]:
         """Return the answers that are kept, and the jobs that are still to be done.
 
-        Parameters
-        ----------
-        jobs : sequence of Job
-            All jobs of the run.
-        is_kept : callable
-            Takes the number of a job, and returns whether it is kept elsewhere: then it is left out.
-        failed_again : bool
-            Whether inputs that failed count as missing.
+        Left out are those that `is_kept` says are kept elsewhere, by their number.
         """
         keys = {digest(job.subject): job.number for job in jobs if not is_kept(job.number)}
         self.premium_missing.clear()
@@ -314,7 +285,7 @@ class Checkpoint:
 
     def _restored(self, number: int, place: int, row: Mapping[str, Any]) -> JobResult:
         operation = self._operations[place]
-        outcome = outcome_of(operation, row)
+        outcome = outcome_of(row)
         outcomes: Sequence[Outcome] = (outcome,)
         if outcome.error is None and outcome.data is not None:
             absent = {field.name for field in operation.fields if field.premium} - outcome.data.keys()
@@ -355,11 +326,6 @@ class Checkpoint:
         for place, outcome in enumerate((*answer.outcomes, *(answer.apart or ()))):
             if outcome.error_type not in NOT_DONE:
                 operation = self._operations[place if answer.position is None else answer.position]
-                if not can_be_kept(operation, outcome):  # one such row would make the folder unreadable
-                    log.warning(
-                        "an answer of %s is not kept in the checkpoint: it is malformed", operation.name
-                    )
-                    continue
                 yield row_of(key, operation.name, outcome, answer.fetched if place == 0 else None)
 
     def _write(self, waiting: Sequence[tuple[str, JobResult]]) -> None:

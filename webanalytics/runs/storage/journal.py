@@ -50,17 +50,10 @@ class Entry:
 
 
 class Journal:
-    """The journal of a checkpoint; made for one run.
-
-    Parameters
-    ----------
-    store : Store
-        The checkpoint's folder.
-    next_part : callable
-        Returns the number of the part that will be written next: an answer is in that one or in a later one.
-    """
+    """The journal of a checkpoint; made for one run."""
 
     def __init__(self, store: Store, next_part: Callable[[], int]) -> None:
+        # The second returns the number of the next part: an answer is in that one or in a later one.
         self._store, self._next_part = store, next_part
         self._entries: dict[str, Entry] = {}
         self._last: dict[tuple[str, str], Entry] = {}
@@ -201,13 +194,7 @@ _MOST_ROBOTS = _ESCAPED * MOST_CHARACTERS
 
 
 class RobotsLog:
-    """Copies are read back when the folder is opened, and new ones are appended.
-
-    Parameters
-    ----------
-    store : Store
-        The folder of the checkpoint.
-    """
+    """Copies are read back when the folder is opened, and new ones are appended."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
