@@ -16,7 +16,7 @@ import sys
 import unicodedata
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parent.parent / "webanalytics" / "analysis" / "data" / "stop-words.txt"
+TARGET = Path(__file__).resolve().parent.parent / "webanalytics" / "page" / "data" / "stop-words.txt"
 RENAMED = {"nb": "no"}
 
 # From this many words on, a letter that a list does not have means a broken encoding in the other one.
@@ -50,6 +50,33 @@ MISSING = {
     "τώρα χωρίς ώστε",
     "lt": "apie buvo kurie kurios nėra tačiau yra",
     "ur": "جیسے سکتے کیا کیونکہ لیکن نہیں ہے",
+}
+
+# Verbs, adverbs and adjectives of texts of any subject that neither collection has.
+ANY_SUBJECT = {
+    "de": "anschließend beispielsweise beste bestimmte bestimmten bieten bietet bleiben bleibt brauche "
+    "brauchen braucht bringen bringt dennoch direkt ebenfalls eigentlich einfach einfache einfachen "
+    "einzelne einzelnen erhalten erhält fall finden findest findet fälle fällen führen führt geben "
+    "genau gerne gleichzeitig halten heißt hierbei hierfür hierzu hält häufig insgesamt inzwischen "
+    "jederzeit klar lass lassen letzte letzten letzter liegen liegt längst lässt manchmal mehrere "
+    "mehreren möglichst nehmen neuer nimmt nächste nächsten nächster paar schließlich schnell schneller "
+    "sogar sorgen sorgt stehen stellen stellt tatsächlich ungefähr verschiedene verschiedenen vieles "
+    "völlig wahrscheinlich weiterer weiterhin wichtig wichtige wichtigen wichtigsten zeigen zeigt",
+    "en": "based easily include includes simply takes",
+    "es": "ayuda ayudar encontrar importante llegar mejores necesario necesita necesitas ofrece ofrecer "
+    "pequeño permite permiten quedar rápidamente seguir simplemente tomar",
+    "fr": "aller bonne derniers dernière dernières donner déjà grand grands jamais meilleur meilleure mettre "
+    "nouvelle nouvelles permettent petit petite pouvoir prendre presque prochain prochaine propose "
+    "proposer rapidement rester savoir simplement trouve trouver venir voir vouloir également",
+    "it": "aiuta arrivare bisogno dare devono diverse diversi grandi importante migliore migliori necessario "
+    "nuova nuove offrire permette piccolo possibile possono prendere restare rimane semplice "
+    "semplicemente trova trovare ultima ultime ultimi velocemente",
+    "nl": "bepaalde beste beter bieden biedt bijvoorbeeld blijft blijven daarnaast eenvoudig gaan gaat "
+    "gebruikt geeft geven goed goede groot grote klein kleine komen komt krijgen krijgt laat laatste "
+    "laten meeste nieuw nieuwe nodig snel soms staan staat vinden vindt volgende zorgen zorgt",
+    "pt": "ajudar chegar diferentes encontra encontrar fica ficar importante melhor melhores necessário "
+    "oferece oferecer pequeno permite permitem precisa rapidamente seguir simplesmente tomar várias "
+    "última últimas últimos",
 }
 
 # Encodings that words of the collections were misread with: what was meant, and what it was taken for.
@@ -103,7 +130,7 @@ def main(collection: str, folder: str) -> None:
         language = RENAMED.get(code, code)
         second = {word for entry in entries if (word := reread(cleaned(entry), language))}
         lists[language] = merged(lists.get(language, set()), second)
-    for language, words in MISSING.items():
+    for language, words in [*MISSING.items(), *ANY_SUBJECT.items()]:
         lists[language] |= {unicodedata.normalize("NFC", word) for word in words.split()}
     lists["en"] -= set(ENGLISH_CONTENT.split())
     lines = [" ".join([language, *sorted(words)]) for language, words in sorted(lists.items())]

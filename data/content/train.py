@@ -13,7 +13,6 @@ import argparse
 import gzip
 import hashlib
 import json
-import pickle
 import random
 import re
 import tempfile
@@ -30,7 +29,7 @@ import webanalytics.page
 from webanalytics.page.content.blocks import blocks_of
 from webanalytics.page.content.content import (
     TYPES,
-    choose,
+    chosen,
     confidence_features,
     content_document,
     known_texts,
@@ -79,13 +78,18 @@ class Sample:
             return
         measured, self.names = block_features(blocks, known_texts(page), page.title)
         self.page, self.page_names = page_features(page, blocks, measured, self.names)
-        self.weights = weights_of(measured)
+        self.weights, self.blocks = weights_of(measured), blocks
         self.table = measured.T
         words = [WORD.findall(text.lower()) for text in blocks.texts]
         self.words = [Counter(found) for found in words]
         self.labels = np.array(_labels(words, truth))
         size = max(self.truth.total(), 30)
         self.cost = np.sqrt(np.maximum([found.total() for found in self.words], 0.5) / size)
+
+    def chosen(self, chances: Any, kinds: Any) -> Any:
+        """Return what the package chooses of its blocks."""
+        column = dict(zip(self.names, self.table.T, strict=True))
+        return chosen(chances, kinds, self.blocks, self.weights, column)
 
     def score(self, keep: Any) -> float:
         """Return the word F1 of some blocks."""
@@ -257,7 +261,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--report", action="store_true")
-    parser.add_argument("--answers", type=Path, help="file for what the models answer, to look at")
     arguments = parser.parse_args()
     kinds = json.loads((arguments.folder / "types.json").read_text("utf-8"))
     samples = [sample for name, kind in kinds.items() for sample in read(arguments.folder, name, kind)]
@@ -288,14 +291,14 @@ def main() -> None:
         return model.predict_proba(tables[at])[:, 1].astype(np.float32)
 
     chances = of_folds(samples, blocks, ask)
-    chosen = [choose(found, sample.weights) for sample, found in zip(samples, chances, strict=True)]
-    scores = [sample.score(keep) for sample, (keep, _) in zip(samples, chosen, strict=True)]
+    decided = [
+        sample.chosen(found, kind) for sample, found, kind in zip(samples, chances, kinds_of, strict=True)
+    ]
+    scores = [sample.score(keep) for sample, (keep, *_) in zip(samples, decided, strict=True)]
     print("content:", table_of(samples, scores), flush=True)
-    if arguments.answers:
-        arguments.answers.write_bytes(pickle.dumps((samples, kinds_of, chances)))
     rows = [
         confidence_features(kind, found, keep, sample.weights, expected)
-        for kind, found, sample, (keep, expected) in zip(kinds_of, chances, samples, chosen, strict=True)
+        for kind, sample, (keep, found, expected, _) in zip(kinds_of, samples, decided, strict=True)
     ]
     sure = of_folds(
         samples,

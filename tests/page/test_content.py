@@ -166,6 +166,33 @@ def test_comments_are_beside_an_article() -> None:
     assert f"First! {POST.strip()}" in found.comments
 
 
+def test_what_customers_say_of_a_product_is_beside_it() -> None:
+    review = "I bought it for my hall in May, and it has not let me down on a single evening since then."
+    page = Page(
+        '<meta property="og:type" content="product"><title>Brass lamp</title><script type="application/ld+json">'
+        '{"@type": "Product", "name": "Brass lamp", "sku": "7", "offers": {"@type": "Offer", "price": "49.90"}}'
+        '</script><main class="product"><h1 class="product-title">Brass lamp</h1><p class="price">$ 49.90</p>'
+        '<button class="add-to-cart">Add to cart</button><p>In stock, free shipping. Quantity: 1</p>'
+        f'<div class="product-description"><p>{PROSE}</div><ul class="specs"><li>Height: 30 cm<li>SKU: 7</ul>'
+        f'</main><div class="reviews"><h2>Reviews</h2><p>{review}</div>',
+        "https://light.example/products/brass-lamp",
+    )
+    found = content(page)
+    assert found.page_type == "product"
+    assert PROSE.strip() in found.text
+    assert review not in found.text
+    assert review in found.comments
+
+
+def test_what_a_page_says_again_in_another_place_is_said_once() -> None:
+    refrain = "<p>O light the lantern, light the lantern on the shore.</p>"
+    verses = "".join(f"{refrain}<p>{PROSE}No. {number}</p>" for number in range(3))
+    lead = f"<div class=lead><p>{PROSE}No. 0</p></div>"
+    found = content(Page(f"{lead}<article><h1>The lamp</h1>{verses}</article>"))
+    assert found.text.count(f"{PROSE}No. 0") == 1
+    assert found.text.count("light the lantern on the shore") == 3
+
+
 def test_a_product_that_only_its_data_describes() -> None:
     page = Page(
         '<title>Lantern</title><div id=root></div><script type="application/ld+json">{"@type": "Product", "name": "Brass lantern",'

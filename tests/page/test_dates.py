@@ -315,11 +315,17 @@ def test_a_day_beside_the_declared_one_is_that_of_the_dateline(
     assert page_dates(Page(html)) == {"published": published, "modified": None}
 
 
-def test_the_wide_search_is_trusted_where_the_reader_sees_the_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    def search(*_: object, extensive_search: bool, **__: object) -> str | None:
-        return "2021-03-09" if extensive_search else None
+def test_a_day_far_from_the_headline_is_that_of_the_first_line_with_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def search(*_: object, extensive_search: bool, **__: object) -> None:
+        assert not extensive_search, "it compiles the patterns of 205 locales"
 
     monkeypatch.setattr("webanalytics.page.text.dates.find_date", search)
-    seen = "<h1>Tea</h1>" + "<p>Leaves</p>" * 20 + "<p>Printed on 9 March 2021</p>"
+    seen = (
+        "<h1>Tea</h1>"
+        + "<p>Leaves</p>" * 20
+        + "<p>From 1 to 2 May 2020, 3 May 2020</p><p>Printed on 9 March 2021</p>"
+    )
     assert page_dates(Page(seen)) == {"published": "2021-03-09", "modified": None}
-    assert page_dates(Page(seen.replace("9 March", "8 March"))) is None
+    assert page_dates(Page(seen.replace("Printed", "Leaves are green. " * 5 + "Printed"))) is None

@@ -13,7 +13,7 @@ from webanalytics.operations import FACTS
 from webanalytics.page.facts import facts
 from webanalytics.page.facts.facts import FactElements
 from webanalytics.page.page import Page, collected
-from webanalytics.page.text.text import main_text
+from webanalytics.page.text.main import main_text
 
 URL = "https://shop.example/tea/green.html"
 

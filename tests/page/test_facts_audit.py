@@ -83,3 +83,18 @@ def test_a_page_declared_wrongly_is_read_and_named_where_its_headers_are_known(
     ]
     found = set(audit.issues["rule"]) & {"charset_wrong", "charset_not_utf8"}
     assert found == ({"charset_wrong"} if speaks else set())
+
+
+def test_what_a_slot_names_is_named_and_a_link_to_the_page_itself_is_none_to_another() -> None:
+    """Findings of saved pages that were wrong: components, and rel=nofollow on a link to "#"."""
+    inside = "<button><slot></slot></button><label><input type=checkbox><slot></slot></label>"
+    html = (
+        f"<x-switch><template shadowrootmode=open>{inside}</template>Dark colours</x-switch>"
+        "<a href='#' rel=nofollow>Up</a>"
+    )
+    bare = "<button><i></i></button><label><input type=checkbox></label><a href=/b rel=nofollow>B</a>"
+    pages = pd.DataFrame({"url": ["https://a.example/x", "https://a.example/y"], "html": [html, bare]})
+    issues = wa.audit(pages, progress=False).issues
+    rules = ["buttons_without_name", "fields_without_label", "internal_nofollow"]
+    found = issues[issues["rule"].isin(rules)]
+    assert found.groupby("url")["rule"].apply(sorted).to_dict() == {"https://a.example/y": rules}

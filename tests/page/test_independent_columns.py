@@ -67,6 +67,7 @@ NOT_OF_THE_TREE = {
     ),
     **dict.fromkeys(("headers", "redirect_kinds", "broken_resources"), "known of the fetch"),
     **dict.fromkeys(("crawl_depth", "checked_links", "whole_crawl"), "known of the crawl"),
+    **dict.fromkeys(("rendering", "rendered", "rendered_words"), "known of a browser"),
     **dict.fromkeys(("url", "url_length"), "the address alone"),
     **dict.fromkeys(
         ("text", "wordCount", "fleschReadingEase", "language"),

@@ -28,7 +28,7 @@ PAGE = """<html lang="en"><head><title>Tea</title><style>p{color:red}</style></h
 <p>Leaves: 25 kinds of leaves. The plant's leaves.</p><script>var leaves = 1</script></body></html>"""
 
 
-_SIGNS = re.compile(r"[\d&+#*:·]|\.net|(?<!\w)\w{1,2}-", re.IGNORECASE)
+_SIGNS = re.compile(r"[\d&+#*:·]|[/_]in|\.net|(?<!\w)\w{1,2}-", re.IGNORECASE)
 
 
 def _without_signs(text: str) -> str:

@@ -8,7 +8,7 @@ from tests.page.test_keywords import naive_words
 from webanalytics.page.keywords import segmentation
 from webanalytics.page.keywords.keywords import analyse
 from webanalytics.page.page import Page
-from webanalytics.page.text.text import main_text
+from webanalytics.page.text.main import main_text
 
 TOP = 5
 

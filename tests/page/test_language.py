@@ -16,7 +16,7 @@ from webanalytics.page.text.language import (
     primary_subtag,
     told_apart,
 )
-from webanalytics.page.text.text import main_language
+from webanalytics.page.text.main import main_language
 
 # Article 1 of the Universal Declaration of Human Rights, as the United Nations publish it.
 ARTICLE_1 = {

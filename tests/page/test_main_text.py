@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from webanalytics.page.page import Page
-from webanalytics.page.text.text import main_text, prose
+from webanalytics.page.text.main import main_text, prose
 
 SENTENCE = (
     "The leaves of the tea plant are picked by hand, dried in the sun and then packed in small wooden boxes."

@@ -18,7 +18,7 @@ from tests.effort import BUSY_SECONDS
 from webanalytics.page.content.content import content as content_of
 from webanalytics.page.content.formats import MOST_LINKS, escaped, paragraphs
 from webanalytics.page.page import Page
-from webanalytics.page.text.text import main_text
+from webanalytics.page.text.main import main_text
 
 PROSE = "The keepers of the lanterns climb the stairs every evening and carry oil with them. " * 5
 ARTICLE = f"""<html lang=en><body><article><h1>Keeping [the] light</h1><p>{PROSE}</p>

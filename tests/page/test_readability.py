@@ -41,7 +41,7 @@ from webanalytics.page.readability.readability import (
     wiener_sachtextformel,
 )
 from webanalytics.page.readability.syllables import pronouncing_dictionary, syllables
-from webanalytics.page.text.text import main_language, main_text
+from webanalytics.page.text.main import main_language, main_text
 
 FORMULAS = {
     "fleschReadingEase": "flesch_reading_ease",

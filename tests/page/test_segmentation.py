@@ -39,10 +39,14 @@ needs_segmenter = pytest.mark.skipif(
         ),
         (
             "de",
-            "Bürger:innen Bürger*in Leser*innen 10:in",
-            ["bürger:innen", "bürger*in", "leser*innen", "in"],
+            "Bürger:innen Bürger*in Leser/innen Kund·innen Bürger_innen 10:in und/oder",
+            ["bürger:innen", "bürger*in", "leser/innen", "kund·innen", "bürger_innen", "in", "und", "oder"],
         ),
-        ("fr", "auteur·rice étudiant·es a·b", ["auteur·rice", "étudiant·es", "a", "b"]),
+        (
+            "fr",
+            "auteur·rice étudiant·es étudiant·e·s auteur.rice fini.ne a·b",
+            ["auteur·rice", "étudiant·es", "étudiant·e·s", "auteur.rice", "fini", "ne", "a", "b"],
+        ),
         ("en", "rock'n'roll 'quoted' o’ clock'", ["rock'n'roll", "quoted", "o", "clock"]),
         ("de", "Straße STRASSE Silben\u00adtrennung", ["straße", "strasse", "silbentrennung"]),
         ("fr", "L’ÉTÉ e\u0301te\u0301", ["l'été", "été"]),

@@ -166,7 +166,10 @@ def test_hidden_elements(attributes: str, hidden: bool) -> None:
     ("html", "note"),
     [
         (f"<p hidden>{PROSE}", "The page holds text, but none that a browser shows."),
-        ("<div id=app></div><script>draw()</script>", "The page holds no text before its scripts have run."),
+        (
+            "<div id=app></div><script>draw()</script>",
+            'The page holds no text before its scripts have run; `render="auto"` lets a browser run them.',
+        ),
         (f"<body><noscript><p>{PROSE}</noscript>", "The page holds no text."),
         (f"<p>{PROSE}", ""),
     ],

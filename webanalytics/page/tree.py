@@ -103,7 +103,7 @@ def parse(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: in
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
     if keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)
-    if data.lower().count(b"<option") > MANY_OPTIONS:
+    if data.count(b"<") > MANY_OPTIONS and data.lower().count(b"<option") > MANY_OPTIONS:
         data = _SELECT.sub(b"<select multiple", data)
     root = LexborHTMLParser(data, scripting=True).root
     document = _copied(root, max_depth, mends=_may_be_unwritable(data))

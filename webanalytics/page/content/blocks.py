@@ -11,7 +11,6 @@ EDGES = (BLOCK_TAGS | {"button", "html"}) - {"br"}
 LEFT_OUT = UNSEEN_TAGS - {"math"} | {"option", "optgroup", "progress", "meter", "map", "rp", "rt", "noindex"}
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
-_LINK, _NODE = 1, 2
 BREAK = "\n"
 
 Piece = tuple[str, Element]
@@ -75,7 +74,7 @@ class _Reading:
         """Links and pieces of code that are open."""
         self._inside = self._in_links = 0
         """Of the block that is being read: bits of names, and characters in links."""
-        self._opened: list[tuple[Element, int]] = []
+        self._opened: list[Element] = []
         self._shapes: dict[tuple[int, str, str], int] = {}
         self._keys: list[tuple[int, str, str]] = []
 
@@ -84,44 +83,43 @@ class _Reading:
         elements, opened = self._document.elements, self._opened
         place, size = 0, len(elements)
         while place < size:
-            while opened and opened[-1][0].end <= place:
-                self._close(*opened.pop())
+            while opened and opened[-1].end <= place:
+                self._close(opened.pop())
             element = elements[place]
-            if self._is_unread(element, size):
+            tag, attributes = element.tag, element.attrib
+            if tag in _UNREAD or (
+                attributes
+                and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
+                and _is_left_out(element, size)
+            ):
                 self._pass_over(element)
                 place = element.end
                 continue
             place += 1
-            kind = self._open(element)
-            self._say(element.text, element)
-            if kind == _NODE or element.end > place:
-                opened.append((element, kind))
+            if tag in EDGES:
+                self._open(element)
+            else:
+                if attributes:
+                    self._inside |= _names_of(element)
+                if tag == "a":
+                    self._links += 1
+            if text := element.text:
+                self._say(text, element)
+            if element.end > place or tag in EDGES:
+                opened.append(element)
             else:  # an inline element with nothing but text in it ends at once
-                self._close(element, kind)
+                self._close(element)
         while opened:
-            self._close(*opened.pop())
+            self._close(opened.pop())
         self._made.repeats = [self._shapes[key] for key in self._keys]
         return self._made
 
-    @staticmethod
-    def _is_unread(element: Element, size: int) -> bool:
-        attributes = element.attrib
-        return element.tag in _UNREAD or (
-            bool(attributes)
-            and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
-            and _is_left_out(element, size)
-        )
-
-    def _say(self, text: str | None, element: Element) -> None:
+    def _say(self, text: str, element: Element) -> None:
         """Take a text; a block does not begin with white space."""
-        if text and (self._pieces or not text.isspace()):
+        if self._pieces or not text.isspace():
             self._pieces.append((text, element))
             if self._links:
                 self._in_links += len(text)
-
-    def _say_tail(self, element: Element) -> None:
-        if element.tail and (around := element.parent) is not None:
-            self._say(element.tail, around)
 
     def _end_block(self) -> None:
         if self._pieces:
@@ -135,18 +133,13 @@ class _Reading:
             self._end_block()
         elif element.tag in _REPLACED and (written := _in_place_of(self._document, element)):
             self._pieces.append((written, element))
-        self._say_tail(element)
+        if element.tail and element.parent is not None:
+            self._say(element.tail, element.parent)
 
-    def _open(self, element: Element) -> int:
-        """Begin an element, and return what ends with it: a node, a link, or nothing."""
-        tag, attributes = element.tag, element.attrib
-        if tag not in EDGES:
-            if attributes:
-                self._inside |= _names_of(element)
-            self._links += tag == "a"
-            return _LINK if tag == "a" else 0
+    def _open(self, element: Element) -> None:
+        """Begin a node."""
         self._end_block()
-        made = self._made
+        tag, attributes, made = element.tag, element.attrib, self._made
         key = (self._node, tag, attributes.get("class", "") if attributes else "")
         self._shapes[key] = self._shapes.get(key, 0) + 1
         self._keys.append(key)
@@ -157,17 +150,19 @@ class _Reading:
         made.starts.append(len(made.texts))
         made.ends.append(0)
         made.names.append(_names_of(element) if attributes else TAGS.get(tag, 0))
-        return _NODE
 
-    def _close(self, element: Element, kind: int) -> None:
+    def _close(self, element: Element) -> None:
         """End an element, and take the text behind it."""
-        if kind == _NODE:
+        tag = element.tag
+        if tag in EDGES:
             self._end_block()
             self._made.ends[self._node] = len(self._made.texts)
-            self._in_code -= element.tag == "pre"
+            self._in_code -= tag == "pre"
             self._node = self._made.parents[self._node]
-        self._links -= kind == _LINK
-        self._say_tail(element)
+        elif tag == "a":
+            self._links -= 1
+        if element.tail and element.parent is not None:
+            self._say(element.tail, element.parent)
 
 
 def _in_place_of(document: Document, element: Element) -> str:

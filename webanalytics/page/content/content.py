@@ -37,6 +37,12 @@ MAYBE_FORUM = 0.1
 """Probability of a forum from which on comments are what a page is about."""
 MAYBE_ARTICLE = 0.4
 """Probability of an article from which on what is only around it is left out."""
+MAYBE_PRODUCT = 0.3
+"""Probability of a product from which on what customers say of it is no content."""
+MAYBE_DOCUMENTATION = 0.25
+"""Probability of documentation from which on a page may say the same thing several times."""
+SHORT_LABEL = 20
+"""Characters up to which any page may."""
 STANDS_OUT = 0.85
 """Expected F1 from which on the content of an article stands out,"""
 SURE_BLOCK = 0.7
@@ -167,17 +173,8 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     best = int(np.argmax(kinds))
     page_type = TYPES[best] if kinds[best] >= OTHER_BELOW else "other"
     weights = weights_of(table)
-    is_article = page_type == "article"
-    comments = np.zeros(len(chances), dtype=bool)
-    if kinds[TYPES.index("forum")] < MAYBE_FORUM * (2 if is_article else 1):
-        comments = _within(blocks, [bool(name & BIT["comment"]) for name in blocks.names])
-    menus = _within(blocks, [node.tag == "nav" or node.get("role") == "navigation" for node in blocks.nodes])
-    for left_out in (comments, menus):
-        if not left_out.all():
-            chances = np.where(left_out, 0, chances)
-    keep, expected = choose(chances, weights)
-    if kinds[TYPES.index("article")] >= MAYBE_ARTICLE:
-        keep = as_article(keep, chances, expected, dict(zip(names, table, strict=False)))
+    column = dict(zip(names, table, strict=False))
+    keep, chances, expected, comments = chosen(chances, kinds, blocks, weights, column)
     row = confidence_features(kinds, chances, keep, weights, expected)
     confidence = float(logistic(trained.confidence.raw(row[:, None]))[0, 0])
     _complete(blocks, keep, table[0])
@@ -185,6 +182,41 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     if confidence < SURE:
         note = "by_scripts" if _by_scripts(page) else "fragment"
     return Content(page_type, round(confidence, 3), note, Chosen(blocks, keep, comments & ~keep), page)
+
+
+def _repeated(chances: Numbers, blocks: Blocks) -> NDArray[np.bool_]:
+    """Return which texts are likelier content in another place; a refrain stands beside itself."""
+    best: dict[str, tuple[float, int]] = {}
+    around = [blocks.parents[host] for host in blocks.hosts]
+    rows = list(zip(blocks.texts, chances.tolist(), around, strict=True))
+    for text, chance, place in rows:
+        if len(text) > SHORT_LABEL and (text not in best or chance > best[text][0]):
+            best[text] = chance, place
+    return np.array([text in best and best[text][1] != place for text, _, place in rows], dtype=bool)
+
+
+def chosen(
+    chances: Numbers, kinds: Numbers, blocks: Blocks, weights: Numbers, column: Mapping[str, Numbers]
+) -> tuple[NDArray[np.bool_], Numbers, float, NDArray[np.bool_]]:
+    """Return which blocks are content, by which chances, the expected F1, and which are comments."""
+    chance_of = dict(zip(TYPES, kinds.tolist(), strict=True))
+    is_article = chance_of["article"] >= max(OTHER_BELOW, *chance_of.values())
+    beside = 0
+    if chance_of["forum"] < MAYBE_FORUM * (2 if is_article else 1):
+        beside = BIT["comment"]
+    if chance_of["product"] >= MAYBE_PRODUCT:
+        beside |= BIT["review"] | BIT["answer"]
+    comments = _within(blocks, [bool(name & beside) for name in blocks.names])
+    menus = _within(blocks, [node.tag == "nav" or node.get("role") == "navigation" for node in blocks.nodes])
+    for left_out in (comments, menus):
+        if not left_out.all():
+            chances = np.where(left_out, 0, chances)
+    if chance_of["documentation"] < MAYBE_DOCUMENTATION:
+        chances = np.where(_repeated(chances, blocks), 0, chances)
+    keep, expected = choose(chances, weights)
+    if chance_of["article"] >= MAYBE_ARTICLE:
+        keep = as_article(keep, chances, expected, column)
+    return keep, chances, expected, comments
 
 
 def _by_scripts(page: Page) -> bool:

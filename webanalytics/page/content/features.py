@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,9 @@ _HEAD = 60
 _SHORT = 120
 """Characters up to which a text may be a call to do something, or say when something was written."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-_CURRENCIES = re.compile("[$€£¥₹]")
+_CURRENCIES = re.compile("[€£¥₹]")
+_SEPARATOR = re.compile("[·»›•]")
+_DIGIT = re.compile("[0-9]")
 
 
 def words(text: str) -> frozenset[str]:
@@ -58,53 +61,39 @@ _REMARKS = words(
     "commento komentarze komentarz reacties replies responses respuestas discussion leave diskussion "
     "reviews share teilen partager compartir condividi udostępnij about author"
 )
+_TELLING = _DATES | _CALLS | _OTHERS | _REMARKS
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", '."', ":", ".)", "।", "؟")
 
 
 def _per_text(text: str) -> tuple[float, ...]:
     head = text[:_HEAD]
     size = len(text)
-    date = call = others = remarks = False
-    if size < _SHORT:
-        said = text.lower().split()
-        date = not _DATES.isdisjoint(said)
-        call = not _CALLS.isdisjoint(said)
-        others = not _OTHERS.isdisjoint(said)
-        remarks = not _REMARKS.isdisjoint(said)
+    plain = text.isascii()
+    said = text.lower().split() if size < _SHORT else ()
+    tells = bool(said) and not _TELLING.isdisjoint(said)
     return (
         size,
         text.count(" ") + 1,
-        text.count(",") + text.count("，") + text.count("、"),
-        text.count(". ") + text.count("。"),
+        text.count(",") if plain else text.count(",") + text.count("，") + text.count("、"),
+        text.count(". ") if plain else text.count(". ") + text.count("。"),
         text.endswith(_ENDS),
         text.isupper(),
         head[0].isupper(),
-        1 - len(head.translate(_NO_DIGITS)) / len(head),
-        "|" in head or "·" in head or "»" in head or "›" in head or "•" in head,
-        "©" in text,
-        _CURRENCIES.search(head) is not None,
+        1 - len(head.translate(_NO_DIGITS)) / len(head) if _DIGIT.search(head) else 0,
+        "|" in head or (not plain and _SEPARATOR.search(head) is not None),
+        not plain and "©" in text,
+        "$" in head or (not plain and _CURRENCIES.search(head) is not None),
         ":" in head,
-        date,
-        call,
-        others,
-        remarks,
+        tells and not _DATES.isdisjoint(said),
+        tells and not _CALLS.isdisjoint(said),
+        tells and not _OTHERS.isdisjoint(said),
+        tells and not _REMARKS.isdisjoint(said),
     )
 
 
 TEXT_NAMES = (
-    *(
-        "chars",
-        "words",
-        "commas",
-        "sentences",
-        "ends",
-        "upper",
-        "capital",
-        "digits",
-        "separators",
-        "copyright",
-    ),
-    *("currency", "colon", "date", "call", "others", "remarks"),
+    *("chars", "words", "commas", "sentences", "ends", "upper", "capital", "digits", "separators"),
+    *("copyright", "currency", "colon", "date", "call", "others", "remarks"),
 )
 
 
@@ -148,7 +137,8 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     count, frame = len(blocks.texts), Frame(blocks)
     columns = np.empty((MOST_MEASURES, count), dtype=np.float32)
     names = list(TEXT_NAMES)
-    columns[: len(names)] = np.array([_per_text(text) for text in blocks.texts], dtype=np.float32).T
+    of_texts = np.fromiter(chain.from_iterable(map(_per_text, blocks.texts)), np.float32, count * len(names))
+    columns[: len(names)] = of_texts.reshape(count, -1).T
 
     def add(name: str, values: Any) -> None:
         columns[len(names)] = values

@@ -53,28 +53,12 @@ GROUPS: dict[str, str] = {
 
 BIT = {name: 1 << number for number, name in enumerate(GROUPS)}
 WORDS = {word: BIT[name] for name, words in GROUPS.items() for word in words.split()}
-TAGS = {
-    "nav": BIT["navigation"],
-    "header": BIT["header"],
-    "footer": BIT["footer"],
-    "aside": BIT["side"],
-    "form": BIT["form"],
-    "fieldset": BIT["form"],
-    "label": BIT["form"],
-    "search": BIT["form"],
-    "figure": BIT["media"],
-    "figcaption": BIT["media"],
-    "button": BIT["action"],
-    "main": BIT["main"],
-    "article": BIT["article"],
-    "dialog": BIT["popup"],
-    "time": BIT["byline"],
-    "address": BIT["byline"],
-    "details": BIT["fold"],
-    "pre": BIT["code"],
-    "code": BIT["code"],
-    "menu": BIT["navigation"],
-}
+_TAGS = (
+    "nav=navigation menu=navigation header=header footer=footer aside=side form=form fieldset=form "
+    "label=form search=form figure=media figcaption=media button=action main=main article=article "
+    "dialog=popup time=byline address=byline details=fold pre=code code=code"
+)
+TAGS = {tag: BIT[name] for tag, name in (pair.split("=") for pair in _TAGS.split())}
 """Bits of tags."""
 READ = frozenset(
     ("class", "id", "role", "itemprop", "data-testid", "aria-label", "data-component", "itemtype")

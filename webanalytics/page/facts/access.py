@@ -77,7 +77,7 @@ def _walked(document: Document, element: Element) -> str:
 
 
 UNREAD = "…"
-"""The name of what is no longer read."""
+"""The name of what is no longer read, or not known."""
 
 
 class Names:
@@ -107,7 +107,10 @@ class Names:
 
     def name(self, element: Element) -> str:
         """Return the name of an element that its content names: a link, a button, a heading."""
-        return self.label(element) or self.content(element) or fold(element.get("title"))
+        if name := self.label(element) or self.content(element) or fold(element.get("title")):
+            return name
+        # of a component: what its slot shows stands elsewhere in the page
+        return UNREAD if self._document.holds(element, "slot") else ""
 
     def content(self, element: Element) -> str:
         """Return `content_name`; of a page that would keep it busy, `UNREAD` in place of further names."""

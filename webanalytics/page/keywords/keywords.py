@@ -21,7 +21,7 @@ from webanalytics.page.keywords.segmentation import (
 )
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 from webanalytics.page.page import Page
-from webanalytics.page.text.text import main_language, main_text, prose
+from webanalytics.page.text.main import main_language, main_text, prose
 
 Source: TypeAlias = Literal["main", "page"]
 """Which text of a page is counted: its main text, or all that it shows."""
@@ -239,19 +239,24 @@ def _count_ngrams(
 ) -> tuple[dict[str, int], int]:
     """Return n-gram to frequency, in order of first appearance, and the number of all n-grams."""
     bare_words: dict[str, str] = {}
-    at_an_end: dict[str, bool] = {}
+    ends: dict[str, str] = {}
     for word in set(segmented.words):
         short = bare_words[word] = bare(word, language)
-        at_an_end[word] = word not in left_out and short not in left_out and letters(short) > 1
-    counts: Counter[str] = Counter()
+        good = word not in left_out and short not in left_out and letters(short) > 1
+        ends[word] = short if good else ""
+    grams: list[str] = []
     total = 0
     for run in segmented.runs:
-        last = len(run.words) - size + 1
-        total += max(0, last)
-        for start in range(last):
-            gram = run.words[start : start + size]
-            if at_an_end[gram[0]] and at_an_end[gram[-1]]:
-                counts[run.separator.join(bare_words[word] for word in gram)] += 1
+        total += max(0, len(run.words) - size + 1)
+        if len(run.words) >= size:
+            bares = [bare_words[word] for word in run.words]
+            at_end = [ends[word] for word in run.words]
+            inner = [bares[place:] for place in range(1, size - 1)]
+            found = zip(at_end, *inner, at_end[size - 1 :], strict=False)
+            grams += [run.separator.join(gram) for gram in found if gram[0] and gram[-1]]
+    counts = Counter(grams)
+    if min_length <= 4:  # two letters at both ends
+        return counts, total
     long_enough = {
         gram: times for gram, times in counts.items() if sum(map(letters, gram.split())) >= min_length
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import regex
 
@@ -35,10 +35,10 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 # Letters with their marks, and the digits beside them; inside a word also apostrophes, the joiners of Persian
 # and Indic scripts, the Hebrew geresh and gershayim, the Catalan dot of l·l, the sign of a gendered form
-# (Bürger:innen, Bürger*in, auteur·rice) and some hyphens: e-mail, Wi-Fi, WH-1000. Possessive, so that no text
+# (Bürger:innen, auteur·rice, étudiant·e·s) and some hyphens: e-mail, Wi-Fi, WH-1000. Possessive, so no text
 # is read twice; joints and digits before a letter have a limit because the engine needs memory for each.
 _IN_WORD = r"[\p{L}\p{M}\p{Nd}]"
-_GENDERED = r"[:*](?=in(?:nen)?\b)|·(?=(?:e|ne|ve|rice|trice|euse)s?\b)"
+_GENDERED = r"[:*_·/](?=in(?:nen)?\b)|[·•](?=(?:(?:e|ne|ve|rice|trice|euse)s?|s)\b)|\.(?=(?:t?rice|euse)s?\b)"
 _HYPHEN = (
     rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}})-|"
     rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}}{{2}})-(?=\p{{Nd}}|\p{{L}}{{2}}(?!{_IN_WORD}))"
@@ -53,10 +53,15 @@ _NAME = (
     rf"(?<![\p{{L}}\p{{M}}\p{{Nd}}&.])(?:\p{{L}}{{1,2}}&\p{{L}}{{1,2}}(?!{_IN_WORD}|&)|\.net(?!{_IN_WORD})|"
     rf"[a-z](?:\+\+|\#)(?!{_IN_WORD}|[+#]))"
 )
+# After a word of a run, the beginning of the next one, if only spaces or a hyphen stand between them.
+_NEXT = r"\p{L}|\p{Nd}{1,8}+\p{L}"
+_NEXT_NAME = rf"{_NEXT}|(?<![\p{{L}}\p{{M}}\p{{Nd}}&.])\.net(?!{_IN_WORD})"
+_TO_NEXT = r"(?:(?:[ \t\u00a0]*+|[-\u2010\u2011])(?=({})))?"
 _WORD = regex.compile(_PLAIN)
 _WORD_OR_NAME = regex.compile(f"{_NAME}|{_PLAIN}")
+_IN_RUNS = regex.compile(f"({_PLAIN}){_TO_NEXT.format(_NEXT)}")
+_NAMES_IN_RUNS = regex.compile(f"({_NAME}|{_PLAIN}){_TO_NEXT.format(_NEXT_NAME)}")
 _SIGNS = frozenset("&+#.")
-_HYPHENS = frozenset("-\u2010\u2011")
 
 # Variant or invisible characters within a word.
 _SPELLINGS = (("’", "'"), ("ʼ", "'"), ("\u00ad", ""), ("\u2060", ""), ("i\u0307", "i"))
@@ -192,18 +197,16 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
 
 
 def _spaced(text: str, in_runs: bool) -> list[Run]:
-    word = _WORD_OR_NAME if any(sign in text for sign in ("&", "++", "#", ".net")) else _WORD
+    named = any(sign in text for sign in ("&", "++", "#", ".net"))
     if not in_runs:
-        return [Run(word.findall(text))]
+        return [Run((_WORD_OR_NAME if named else _WORD).findall(text))]
     runs: list[Run] = []
-    last = -1
-    for match in word.finditer(text):
-        start, end = match.span()
-        gap = text[last:start] if runs else "\n"
-        if gap not in _HYPHENS and gap.strip(" \t\u00a0"):
-            runs.append(Run([]))
-        runs[-1].words.append(match[0])
-        last = end
+    words: list[str] = []
+    for word, follows in (_NAMES_IN_RUNS if named else _IN_RUNS).findall(text):
+        words.append(word)
+        if not follows:
+            runs.append(Run(words))
+            words = []
     return runs
 
 
@@ -227,6 +230,7 @@ def bare(word: str, language: str) -> str:
 _HIRAGANA_ENDING = re.compile(r"[\u3041-\u309f]{1,3}")
 
 
+@lru_cache(20_000)
 def letters(word: str) -> int:
     """Return the length of a word in letters.
 

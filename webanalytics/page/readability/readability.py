@@ -12,7 +12,7 @@ from typing import Any
 from webanalytics.page.page import Page
 from webanalytics.page.readability.counts import Counts, count_text, count_unspaced, count_words, is_unspaced
 from webanalytics.page.readability.syllables import primary
-from webanalytics.page.text.text import main_language, main_text
+from webanalytics.page.text.main import main_language, main_text
 from webanalytics.thresholds import GRADE_BANDS, SCALES, Unjudged, not_prose
 
 

@@ -17,35 +17,19 @@ from webanalytics.page.structured.jsonld import (
     without_references,
 )
 
-PRODUCT_TYPES = frozenset(
-    {
-        "Product",
-        "ProductGroup",
-        "ProductModel",
-        "IndividualProduct",
-        "SomeProducts",
-        "ProductCollection",
-        "Vehicle",
-        "Car",
-        "Motorcycle",
-    }
-)
+# fmt: off
+PRODUCT_TYPES = frozenset({
+    "Product", "ProductGroup", "ProductModel", "IndividualProduct", "SomeProducts", "ProductCollection",
+    "Vehicle", "Car", "Motorcycle",
+})
 OFFER_TYPES = frozenset({"Offer", "AggregateOffer", "OfferForPurchase", "OfferForLease", "Demand"})
 _LIST_PRICES = ("ListPrice", "StrikethroughPrice", "MSRP", "SRP", "InvoicePrice")
 # The value of such a property is about another item than the one the page offers.
-_ELSEWHERE = frozenset(
-    {
-        "isRelatedTo",
-        "isSimilarTo",
-        "isAccessoryOrSparePartFor",
-        "isConsumableFor",
-        "review",
-        "reviews",
-        "shippingDetails",
-        "hasMerchantReturnPolicy",
-        "addOn",
-    }
-)
+_ELSEWHERE = frozenset({
+    "isRelatedTo", "isSimilarTo", "isAccessoryOrSparePartFor", "isConsumableFor", "review", "reviews",
+    "shippingDetails", "hasMerchantReturnPolicy", "addOn",
+})
+# fmt: on
 _SEARCH_LIMIT = 5_000
 _PRICE_DECIMALS = 4
 # From 1 upwards: a smaller price may be one of a fraction of a cent.

@@ -191,6 +191,8 @@ def _metas(page: Page) -> Iterator[str]:
 
 def _user(page: Page) -> Iterator[str]:
     """Yield the first name of a user: who wrote the first post of a forum."""
+    if "username" not in page.html:
+        return
     users = (element for element in page.document.elements if "username" in (element.get("class") or ""))
     for element in islice(users, _MOST_ELEMENTS):
         is_user = "username" in (element.get("class") or "").split() and _in_place(element)
@@ -234,13 +236,13 @@ def _classed(page: Page) -> Iterator[str]:
 
 
 def _bylines(page: Page) -> Iterator[Element]:
-    judged: dict[str, bool] = {"": False}
+    judged: dict[str, bool] = {}
     for element in page.document.elements:
-        classes = element.get("class") or ""
-        if classes not in judged:
-            judged[classes] = bool(_BY_CLASS.search(classes)) and not _NOT_A_BYLINE.search(classes)
-        if judged[classes] and element.tag not in _WHOLE:
-            yield element
+        if element.attrib and (classes := element.attrib.get("class")):
+            if classes not in judged:
+                judged[classes] = bool(_BY_CLASS.search(classes)) and not _NOT_A_BYLINE.search(classes)
+            if judged[classes] and element.tag not in _WHOLE:
+                yield element
 
 
 def _byline(page: Page, element: Element) -> list[str]:

@@ -23,24 +23,11 @@ _TIMES, _PRIOR = 4.0, 0.05
 
 
 # Letters that a language does not have: a text in it may hold one name with them.
-_STRANGE = {
-    "ru": "іїєґўјљњћђџѓќѕ",
-    "uk": "ыэёўъјљњћђџѓќѕ",
-    "be": "иїєґъщјљњћђџѓќѕ",
-    "bg": "ыэёіїєґўјљњћђџѓќѕ",
-    "mk": "ыэёіїєґўйщъьюяћђ",
-    "sr": "ыэёіїєґўйщъьюяѓќѕ",
-    "gl": "ãõç",
-    "es": "ãõçà",
-    "pt": "ñ",
-    "ca": "ãõñ",
-    "sl": "ćđ",
-    "cs": "ľĺŕôä",
-    "sk": "řěů",
-    "no": "äö",
-    "da": "äö",
-    "sv": "æø",
-}
+_STRANGES = (
+    "ru=іїєґўјљњћђџѓќѕ uk=ыэёўъјљњћђџѓќѕ be=иїєґъщјљњћђџѓќѕ bg=ыэёіїєґўјљњћђџѓќѕ mk=ыэёіїєґўйщъьюяћђ "
+    "sr=ыэёіїєґўйщъьюяѓќѕ gl=ãõç es=ãõçà pt=ñ ca=ãõñ sl=ćđ cs=ľĺŕôä sk=řěů no=äö da=äö sv=æø"
+)
+_STRANGE: dict[str, str] = dict(pair.split("=") for pair in _STRANGES.split())
 _WORD = re.compile(r"'?[^\W\d_]+(?:-[^\W\d_]+)?")
 _Group = dict[str, tuple[frozenset[str], frozenset[str]]]
 
