@@ -33,7 +33,7 @@ from webanalytics.core import messages
 from webanalytics.core.messages import ERROR_TYPES as ERROR_TYPES
 from webanalytics.core.messages import ErrorType as ErrorType
 from webanalytics.core.messages import Message as Message
-from webanalytics.core.messages.visible import for_terminal
+from webanalytics.core.messages import for_terminal
 
 
 class WebAnalyticsError(Exception):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -24,7 +26,8 @@ import webanalytics.records.dane.function
 import webanalytics.records.images.function
 import webanalytics.records.phones.function
 import webanalytics.runs.functions.keywords
-from webanalytics.core.run_options import RECORDS, options_for
+from webanalytics.cli.tables import parser as command_line
+from webanalytics.core.run_options import RECORDS
 from webanalytics.operations import OPERATIONS
 from webanalytics.runs.functions.source import module_source
 
@@ -115,7 +118,21 @@ from collections.abc import Collection, Mapping
 from typing import Any, TypedDict
 
 from webanalytics.core.access import Access
-from webanalytics.core.bot_key import BotKey
+from webanalytics.core.bot_key import BotKey'''
+_OPTIONS_OF = {
+    "page": "those over pages",
+    "image": "those over images",
+    "record": "those over records",
+    "site": "those that read files of sites",
+    "run": "all functions",
+}
+
+_SUMMARIES = '''\
+"""What each sub-command does: written by ``python -m webanalytics.generate`` from the command line itself."""
+
+from __future__ import annotations
+
+SUMMARIES = {
 '''
 
 _BESIDES = {
@@ -147,7 +164,22 @@ def files() -> dict[Path, str]:
         ),
         PACKAGE / "core" / "option_types.py": _option_types(),
         PACKAGE / "__init__.py": _package(sorted({*homes, *_BESIDES})),
+        PACKAGE / "cli" / "summaries.py": _summaries(),
     }
+
+
+def _summaries() -> str:
+    """Return the file with what each sub-command does, for a help that loads none of them."""
+    width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "10000"  # as wide: one line each
+    lines = re.findall(r"^    ([a-z-]+)\s+(.+)$", command_line().format_help(), re.MULTILINE)
+    del os.environ["COLUMNS"]
+    os.environ.update({} if width is None else {"COLUMNS": width})
+    entries = "".join(f'    "{name}": {_text(summary)},\n' for name, summary in lines)
+    return f"{_SUMMARIES}{entries}}}\n"
+
+
+def _text(summary: str) -> str:
+    return json.dumps(summary, ensure_ascii=False)
 
 
 def _alias(home: str) -> str:
@@ -173,15 +205,21 @@ def _wrapped(homes: Mapping[str, str], wrapper: str) -> str:
 
 def _option_types() -> str:
     """Return the file with a type for the options of each kind of functions, and one for all options."""
-    kinds = {kind: (f"those over {kind}s", options_for(kind)) for kind in ("page", "image", "record")}
-    kinds["site"] = ("those that read files of sites", options_for("site"))
-    kinds["run"] = ("all functions", RECORDS)
-    return _OPTION_TYPES + "".join(
-        f"\n\nclass {kind.title()}Options(TypedDict, total=False):\n"
-        f'    """Options of {what}."""\n\n'
-        + "".join(f"    {key}: {item.annotation}\n" for key, item in known.items())
-        for kind, (what, known) in kinds.items()
-    )
+    groups: dict[frozenset[str], str] = {}
+    for item in RECORDS.values():
+        groups.setdefault(item.serves, "_" + ("".join(map(str.title, sorted(item.serves))) or "Session"))
+    lines = [_OPTION_TYPES]
+    for serves, name in groups.items():
+        shared = (item for item in RECORDS.values() if item.serves == serves)
+        lines += ["", "", f"class {name}(TypedDict, total=False):"]
+        lines += [f"    {item.key}: {item.annotation}" for item in shared]
+    for kind, what in _OPTIONS_OF.items():
+        bases = [name for serves, name in groups.items() if kind in serves]
+        if kind == "run":
+            bases = ["PageOptions", *(name for serves, name in groups.items() if "page" not in serves)]
+        lines += ["", "", f"class {kind.title()}Options({', '.join(bases)}, total=False):"]
+        lines += [f'    """Options of {what}."""']
+    return "\n".join(lines) + "\n"
 
 
 def _entries(names: Iterable[str]) -> str:

@@ -18,13 +18,16 @@ from webanalytics.page.declarations.keywords import KEYWORDS
 from webanalytics.page.declarations.metadata import METADATA
 from webanalytics.page.declarations.outlinks import OUTLINKS
 from webanalytics.page.declarations.readability import READABILITY
+from webanalytics.page.declarations.rendering import RENDERING
 from webanalytics.page.declarations.text import TEXT
 from webanalytics.records.dane.declaration import DANE
 from webanalytics.records.hmac.declaration import HMAC
 from webanalytics.records.images.declaration import CONVERT
 from webanalytics.records.phones.declaration import PHONE
 
-declare(METADATA, TEXT, READABILITY, KEYWORDS, DANE, HMAC, CONVERT, PHONE, FACTS, OUTLINKS, EXTRACT)
+declare(
+    METADATA, TEXT, READABILITY, KEYWORDS, DANE, HMAC, CONVERT, PHONE, FACTS, OUTLINKS, EXTRACT, RENDERING
+)
 
 AUDIT: tuple[Operation, ...] = tuple(item for item in OPERATIONS.own.values() if item.audited)
 """The page operations that an audit answers from one fetch and one parse."""
@@ -51,6 +54,7 @@ __all__ = [
     "OUTLINKS",
     "PHONE",
     "READABILITY",
+    "RENDERING",
     "TEXT",
     "Field",
     "Operation",

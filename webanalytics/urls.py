@@ -56,6 +56,11 @@ def without_user(text: str) -> str:
     return _USER.sub(r"\1", text) if "@" in text else text
 
 
+def is_web(text: str) -> bool:
+    """Return whether a text is an absolute http or https address, by its beginning."""
+    return text[:8].lower().startswith(("http://", "https://"))
+
+
 def lacks_scheme(text: str) -> bool:
     """Return whether a text is an address without its scheme: a host, maybe with a port and a path.
 

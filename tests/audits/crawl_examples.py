@@ -16,15 +16,8 @@ import numpy as np
 from webanalytics.crawls.facts import with_missing_places
 from webanalytics.page.facts.outlinks import analyse
 from webanalytics.page.page import Page
-from webanalytics.runs.frames.link_table import (
-    CHECKED,
-    SKIPPED,
-    TRAPS,
-    CrawlFacts,
-    Link,
-    LinkTableBuilder,
-    table,
-)
+from webanalytics.runs.frames.link_table import CHECKED, SKIPPED, TRAPS, CrawlFacts, Link, LinkTableBuilder
+from webanalytics.runs.frames.schema import frame_of
 
 
 def crawl_of(site: Mapping[str, Any]) -> CrawlFacts | None:
@@ -43,9 +36,9 @@ def crawl_of(site: Mapping[str, Any]) -> CrawlFacts | None:
             ids[final] = np.array(said["ids"], np.uint32)
     return CrawlFacts(
         with_missing_places(links.table(), ids),
-        table(SKIPPED, site.get("skipped", ())),
-        table(CHECKED, site.get("checked", ())),
-        table(TRAPS, site.get("traps", ())),
+        frame_of(SKIPPED, site.get("skipped", ())),
+        frame_of(CHECKED, site.get("checked", ())),
+        frame_of(TRAPS, site.get("traps", ())),
         starts=(site["start"],),
         soft_404=frozenset(site.get("soft_404", ())),
     )

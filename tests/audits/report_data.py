@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
+import lxml.html
 import pandas as pd
+
+from webanalytics.audits.report import build
+from webanalytics.audits.report.content import read
 
 WORDS = [
     *(
@@ -186,3 +191,38 @@ def _summary(issues: pd.DataFrame, size: int) -> pd.DataFrame:
         for name, category, title in PASSED
     ]
     return pd.DataFrame(rows)
+
+
+NOTHING = pd.DataFrame({"url": [], "rule": []})
+
+
+def shown(pages: pd.DataFrame, issues: pd.DataFrame = NOTHING, **besides: Any) -> Any:
+    """The report of some frames as a document."""
+    content = read(pages, issues, besides.pop("summary", pd.DataFrame()))
+    return lxml.html.fromstring(build.render(content, build.Besides(**besides)))
+
+
+def texts(elements: list[Any]) -> list[str]:
+    return [" ".join(element.text_content().split()) for element in elements]
+
+
+def rows_of(document: Any, chapter: str) -> list[list[str]]:
+    """The cells of the tables of a chapter, their headings first."""
+    (section,) = document.xpath(f"//section[@aria-labelledby='{chapter}']")
+    return [texts(row.xpath("./th | ./td")) for row in section.iter("tr")]
+
+
+def readable() -> pd.DataFrame:
+    german, english = "Flesch reading ease (Amstad 1978, German)", "average of five grade indices (English)"
+    return pd.DataFrame(
+        {
+            "url": [f"https://a.example/{number}" for number in range(8)],
+            "status": ["ok"] * 7 + ["error"],
+            "language": ["de", "de", "de", "de", "en", "en", "ja", None],
+            "readability_score": [70.0, 40.0, 20.0, 50.0, 8.0, 12.0, None, None],
+            "readability_scale": [german] * 4 + [english] * 2 + [None, None],
+            "audience": ["middle school", "college", "post-graduate", "high school", "middle school",
+                         "high school", None, None],
+            "readability_note": [None] * 6 + ["no scale for the language", None],
+        }
+    )  # fmt: skip

@@ -50,7 +50,12 @@ CASES = (
         value=2,
         evidence="did you mean priceCurrency?",
     ),
-    Case("structured_data_missing", page(structured=""), page()),
+    Case(
+        "structured_data_missing",
+        page(structured=linked({"@type": "Organization", "name": "Lamps"})),
+        page(structured=linked({"@type": "Product", "name": "Lamp", "offers": []})),
+        evidence="The page reads as an article: no Article, but Organization",
+    ),
     Case("open_graph_missing", page(social=social_without(*SOCIAL)), page(social={"og:type": "website"})),
     Case(
         "open_graph_incomplete",

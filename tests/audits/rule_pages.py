@@ -42,7 +42,7 @@ SOCIAL = {
     "og:image": "https://example.org/lantern.png",
     "twitter:card": "summary",
 }
-STRUCTURED = '{"@context": "https://schema.org", "@type": "WebPage", "name": "Lanterns"}'
+STRUCTURED = '{"@context": "https://schema.org", "@type": "AboutPage", "name": "Lanterns"}'
 
 
 def page(

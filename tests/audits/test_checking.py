@@ -14,7 +14,8 @@ from tests.made_up_site import tables_of
 from webanalytics.audits.requests.link_checker import check
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.fetching.testing import crawl_site
-from webanalytics.runs.frames.link_table import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED
+from webanalytics.runs.frames.schema import frame_of
 
 Answer = Callable[[str], Awaitable[bytes | None] | bytes | None]
 
@@ -243,7 +244,7 @@ def test_the_made_up_site() -> None:
         closed = next(row["url"] for row in tables_of(site).checked if row["http_status"] is None)
         wanted[closed] = (*wanted[closed][:4], "HEAD")
         assert found == wanted
-        assert table(CHECKED, rows).dtypes["http_status"] == "Int64"
+        assert frame_of(CHECKED, rows).dtypes["http_status"] == "Int64"
 
 
 def test_what_was_begun_ends_with_the_caller() -> None:

@@ -117,7 +117,7 @@ def test_failed_rows_are_status_1_and_a_gate_goes_before(
     told = Told(capsys, "audit", f"{site.url}/gone", "--allow-private", "--profile", "strict")
     assert told.status == 1
     assert "0 pages, 0 ok, 0 failed, 1 missing" in told.out
-    assert "Not read\n1 page: The page answered HTTP 404, such as" in told.out
+    assert "Not read\n1 address: The page answered HTTP 404, such as" in told.out
     assert Told(capsys, "audit", f"{site.url}/gone", "--allow-private", "--fail-on", "high").status == 3
 
 
@@ -242,7 +242,7 @@ def test_an_interrupted_audit_does_not_take_the_place_of_a_whole_one(
 
 def test_options_are_named_as_flags(site: SiteServer, capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(capsys, "audit", f"{site.url}/", "--profile", "news")
-    assert "1 page: The host is not public: --allow-private lets it through" in " ".join(told.out.split())
+    assert "1 address: The host is not public: --allow-private lets it through" in " ".join(told.out.split())
     assert "`" not in told.out
     told = Told(capsys, "audit", f"{site.url}/", "-f", "table")
     assert "1 x The host is not public; --allow-private lets it through." in told.out

@@ -51,6 +51,30 @@ def test_pages_are_added_removed_changed_or_the_same(made: wa.Comparison) -> Non
     assert counts[OLD] == counts[FRESH] == counts[GONE] == 0
 
 
+def test_a_missing_address_is_no_page_that_came_or_went() -> None:
+    """Three pages are 404 now; one link to nothing is new, another one has gone."""
+
+    def site(visit: int) -> wa.Audit:
+        names = [*(f"/p{row}" for row in range(4)), f"/nothing-{visit}"]
+        links = "".join(f"<a href={name}>Page {name}</a>" for name in names)
+        kept = names[: 1 if visit == 2 else 4]
+        pages: dict[str, bytes | Reply] = {name: f"<title>{name}</title><p>Text".encode() for name in kept}
+        with SiteServer({"/": links.encode(), **pages}, port=ports[-1]) as server:
+            ports.append(int(server.url.rpartition(":")[2]))
+            return wa.crawl(server.url, allow_private=True, progress=False, retries=0)
+
+    ports = [0]
+    comparison = wa.compare(site(1), site(2))
+    assert comparison.pages["change"].value_counts().to_dict() == {
+        "changed": 1,
+        "gone": 3,
+        "missing": 2,
+        "same": 1,
+    }
+    assert "3 pages gone (HTTP 404 or 410)" in " ".join(repr(comparison).split())
+    assert "0 pages removed" in repr(comparison)
+
+
 def test_changes_are_told_field_by_field(made: wa.Comparison) -> None:
     assert list(made.changes.columns) == ["url", "field", "before", "after"]
     fields = changed(made, HOME)

@@ -7,13 +7,14 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.crawled import HOST, at, crawl, failed, link, page
-from webanalytics.runs.frames.link_table import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED
+from webanalytics.runs.frames.schema import frame_of
 
 OTHER = "https://other.example/x"
 
 
 def checked(verdict: str, status: int) -> pd.DataFrame:
-    return table(CHECKED, [{"url": OTHER, "kind": "external", "verdict": verdict, "http_status": status}])
+    return frame_of(CHECKED, [{"url": OTHER, "kind": "external", "verdict": verdict, "http_status": status}])
 
 
 @pytest.fixture(scope="module")

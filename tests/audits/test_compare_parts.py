@@ -82,7 +82,7 @@ def test_what_a_crawl_left_out_on_purpose_is_not_removed_either() -> None:
     comparison = wa.compare(whole, near)
     assert changes(comparison, site)["/2"] == "unchecked"
     assert of(comparison, f"{site.url}/2") == {"unchecked"}
-    assert set(changes(wa.compare(near, whole), site).values()) == {"same", "unchecked", "added"}
+    assert set(changes(wa.compare(near, whole), site).values()) == {"same", "unchecked", "missing"}
 
 
 def test_a_page_that_refuses_or_fails_is_neither_fixed_nor_removed() -> None:
@@ -94,7 +94,7 @@ def test_a_page_that_refuses_or_fails_is_neither_fixed_nor_removed() -> None:
             port = int(site.url.rpartition(":")[2])
             found.append(wa.crawl(site.url, sitemap=None, **OPTIONS))
     comparison = wa.compare(*found)
-    assert changes(comparison, site) == {"/c": "changed", "/a": "unchecked", "/b": "unchecked", "/": "same"}
+    assert changes(comparison, site) == {"/c": "gone", "/a": "unchecked", "/b": "unchecked", "/": "same"}
     for name in "abc":
         assert not of(comparison, f"{site.url}/{name}") & {"fixed", "removed", "remaining", "added"}
     fields = comparison.changes[comparison.changes["url"] == f"{site.url}/c"].set_index("field")

@@ -11,9 +11,9 @@ import webanalytics as wa
 from tests.audits.saved import audit as saved_audit
 from webanalytics.audits.rules import RULES
 from webanalytics.notebook.explorer.issues import _detail, _line
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.reference.docs import docs_page
 from webanalytics.service.reference.openapi import document
+from webanalytics.service.settings import ServiceSettings
 
 DOCS = "https://docs.example.org/web"
 
@@ -31,7 +31,7 @@ def test_without_it_there_is_no_address_and_the_texts_are_there(tmp_path: Path) 
     assert "How it is measured, with examples" not in report
     assert rule.fix.split(".")[0][:40] in report
     audit.to_excel(tmp_path / "audit.xlsx")
-    assert set(cells(tmp_path / "audit.xlsx", "Issues", "help")) <= {one.help for one in RULES.values()}
+    assert set(cells(tmp_path / "audit.xlsx", "Summary", "help")) <= {one.help for one in RULES.values()}
     assert RULES[cells(tmp_path / "audit.xlsx", "Summary", "rule")[0]].explanation in cells(  # type: ignore[index]
         tmp_path / "audit.xlsx", "Summary", "explanation"
     )
@@ -45,7 +45,7 @@ def test_with_it_report_workbook_and_explorer_link_to_it(tmp_path: Path) -> None
         audit.to_excel(tmp_path / "audit.xlsx")
         row = audit.summary().set_index("rule", drop=False).loc[name].to_dict()
         assert _detail(_line(row))["help"] == f"{DOCS}/rules/{name}.html"
-    assert f"{DOCS}/rules/{name}.html" in cells(tmp_path / "audit.xlsx", "Issues", "help")
+    assert f"{DOCS}/rules/{name}.html" in cells(tmp_path / "audit.xlsx", "Summary", "help")
 
 
 @pytest.mark.parametrize("wrong", ["docs.example.org", "javascript:alert(1)", 'https://a.example/"x', 3])

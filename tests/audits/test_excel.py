@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import openpyxl
 import pandas as pd
@@ -35,16 +36,43 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert found["Overview"][1] == ("score, of 100", made.score)
     assert ("pages", 4) in found["Overview"]
     assert found["Summary"][0][:3] == ("title", "rule", "priority")
-    assert sorted(found["Summary"][0]) == sorted([*made.summary().columns, "explanation"])
+    assert sorted(found["Summary"][0]) == sorted([*made.summary().columns, "explanation", "fix", "help"])
     assert found["Issues"][0][:4] == ("title", "rule", "priority", "url")
     assert len(found["Issues"]) == len(made.issues) + 1
     names = found["Pages"][0]
-    assert names == tuple(name for name in made.pages.columns if name not in ("responseBody", "visible_text"))
+    assert len(names) <= 30
+    assert found["Overview"][-1] == (
+        "note",
+        f"Pages are shown with {len(names)} of {len(made.pages.columns)} columns.",
+    )
     pages = [dict(zip(names, row, strict=False)) for row in found["Pages"][1:]]
     assert [page["url"] for page in pages] == made.raw["url"].tolist()
     assert pages[1]["title_length"] == len("Old lamps")
     assert pages[1]["indexable"] is True
-    assert pages[1]["headings"] == '[{"level": "h1", "text": "Old"}, {"level": "h1", "text": "Older"}]'
+
+
+def test_columns_and_rules_are_chosen(made: wa.Audit, tmp_path: Path) -> None:
+    clicks = pd.DataFrame({"url": [HOME], "clicks": [7]})
+    made.with_columns(clicks).to_excel(tmp_path / "own.xlsx")
+    assert "clicks" in sheets(tmp_path / "own.xlsx")["Pages"][0]
+    path = tmp_path / "chosen.xlsx"
+    made.to_excel(path, columns=["url", "headings"], rules=["h1_multiple"])
+    found = sheets(path)
+    assert found["Pages"][0] == ("url", "headings")
+    assert found["Pages"][2][1] == '[{"level": "h1", "text": "Old"}, {"level": "h1", "text": "Older"}]'
+    for name in ("Fix first", "Summary", "Issues"):
+        place = found[name][0].index("rule")
+        assert {row[place] for row in found[name][1:]} == {"h1_multiple"}
+    made.to_excel(path, columns="all")
+    shown = [name for name in made.pages.columns if name not in ("responseBody", "visible_text")]
+    assert sheets(path)["Pages"][0] == tuple(shown)
+
+
+def test_a_column_or_a_rule_that_is_not_there_is_refused(made: wa.Audit, tmp_path: Path) -> None:
+    with pytest.raises(wa.ParameterError, match=r"`columns` .* 'titel'; did you mean `title`"):
+        made.to_excel(tmp_path / "a.xlsx", columns=["titel"])
+    with pytest.raises(wa.ParameterError, match=r"`rules` .* 'h1_multipel'; did you mean `h1_multiple`"):
+        made.to_excel(tmp_path / "a.xlsx", rules="h1_multipel")
 
 
 def test_what_keeps_pages_from_being_found_stands_below_the_score(tmp_path: Path) -> None:
@@ -65,14 +93,24 @@ def test_a_sitemap_has_a_sheet_too(made: wa.Audit, tmp_path: Path) -> None:
     assert sheets(tmp_path / "audit.xlsx")["Sitemap"] == [("url", "status"), (HOME, "ok")]
 
 
-def test_text_is_never_a_formula(made: wa.Audit, tmp_path: Path) -> None:
+def test_text_is_never_a_formula_and_only_addresses_of_pages_are_links(
+    made: wa.Audit, tmp_path: Path
+) -> None:
     made.to_excel(tmp_path / "audit.xlsx")
     book = openpyxl.load_workbook(tmp_path / "audit.xlsx")
     kinds = {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row}
     assert "f" not in kinds
     texts = [cell.value for row in book["Pages"].iter_rows() for cell in row]
     assert '=HYPERLINK("http://x.example")' in texts
-    assert not any(cell.hyperlink for sheet in book for row in sheet.iter_rows() for cell in row)
+    linked = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.hyperlink]
+    assert {cell.value for cell in linked} == set(made.raw["url"])
+    assert all(unquote(cell.hyperlink.target) == cell.value for cell in linked)
+
+
+def test_marked_up_text_is_text(tmp_path: Path) -> None:
+    text = "<r><t>Tea</t></r><c/><r></r>"
+    excel.write_workbook(tmp_path / "odd.xlsx", {"Odd": pd.DataFrame({"text": [text]})})
+    assert str(sheets(tmp_path / "odd.xlsx")["Odd"][1][0]).strip() == text
 
 
 def test_what_no_sheet_can_hold_is_changed_as_little_as_can_be(tmp_path: Path) -> None:
@@ -119,7 +157,7 @@ def test_more_rows_than_a_sheet_can_have_go_on_in_another(
 
 def test_an_audit_without_pages_has_its_sheets(tmp_path: Path) -> None:
     wa.audit([], progress=False).to_excel(tmp_path / "empty.xlsx")
-    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [4, 1, 1, 1, 1]
+    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [5, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("path", ["audit.xls", "audit", "none/audit.xlsx"])

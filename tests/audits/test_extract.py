@@ -12,6 +12,7 @@ import pytest
 
 import webanalytics as wa
 from tests.runs.hosted.running import equal
+from webanalytics.audits.rules import RULES
 from webanalytics.cli import main
 from webanalytics.core.outcomes import PackedOutcomes
 from webanalytics.fetching.testing import Reply, SiteServer
@@ -253,9 +254,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     try:
         assert main(["audit", page, *wanted, "--rules", str(tmp_path / "own.py"), "--fail-on", "high"]) == 3
     finally:
-        from webanalytics.audits.rules.own import remove
-
-        remove("cheap")
+        del RULES["cheap"]
     assert "Cheap" in capsys.readouterr().out
     assert main(["audit", page, "--extract", "sku"]) == 2
     assert "NAME=SELECTOR" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def test_the_option_that_changes_it_is_named() -> None:
     assert audit.raw["error"].unique().tolist() == [
         "The host is not public; `allow_private=True` lets it through."
     ]
-    assert "3 pages: The host is not public: `allow_private=True` lets it through" in " ".join(
+    assert "3 addresses: The host is not public: `allow_private=True` lets it through" in " ".join(
         repr(audit).split()
     )
     html = audit._repr_html_() or ""

@@ -15,7 +15,8 @@ from tests.audits.sites import moved
 from webanalytics.audits.graph.metrics import by_end, clicks, distinct, least, pagerank, scaled
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.link_table import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED
+from webanalytics.runs.frames.schema import frame_of
 
 
 def random_edges(seed: int, nodes: int, edges: int) -> tuple[np.ndarray, np.ndarray]:
@@ -227,7 +228,7 @@ def test_what_is_gone_is_told_from_what_refused_us() -> None:
         failed("/404", "status", status=404),
         failed("/403", "status", status=403),
         failed("/nobody-links-here", "status", status=500),
-        checked=table(CHECKED, rows),
+        checked=frame_of(CHECKED, rows),
         soft_404=frozenset([at("/soft")]),
     )
     broken = audit.broken_links

@@ -7,7 +7,8 @@ from typing import Any
 import lxml.html
 import pandas as pd
 
-from tests.audits.test_report_parts import data_of_document, rows_of, shown, texts
+from tests.audits.report_data import rows_of, shown, texts
+from tests.audits.test_report_parts import data_of_document
 
 PAGES = pd.DataFrame({"url": ["u0", "u1", "u2"], "status": "ok", "title": ["One", "Two", "Three"]})
 TITLES = {

@@ -1,4 +1,4 @@
-"""The report's parts beside issues and pages: its first screen, its order, its chapters, and how it cuts pages."""
+"""The report's parts beside issues and pages: its first screen, its order, and how it cuts pages."""
 
 from __future__ import annotations
 
@@ -15,30 +15,11 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from tests.audits.report_data import made_audit
+from tests.audits.report_data import NOTHING, made_audit, readable, shown, texts
 from tests.audits.test_report import HOSTILE, data_of
 from webanalytics.audits.report import build, write_report
 from webanalytics.audits.report.content import read
 from webanalytics.audits.report.groups import cut
-
-NOTHING = pd.DataFrame({"url": [], "rule": []})
-
-
-def shown(pages: pd.DataFrame, issues: pd.DataFrame = NOTHING, **besides: Any) -> Any:
-    """The report of some frames as a document."""
-    content = read(pages, issues, besides.pop("summary", pd.DataFrame()))
-    return lxml.html.fromstring(build.render(content, build.Besides(**besides)))
-
-
-def texts(elements: list[Any]) -> list[str]:
-    return [" ".join(element.text_content().split()) for element in elements]
-
-
-def rows_of(document: Any, chapter: str) -> list[list[str]]:
-    """The cells of the tables of a chapter, their headings first."""
-    (section,) = document.xpath(f"//section[@aria-labelledby='{chapter}']")
-    return [texts(row.xpath("./th | ./td")) for row in section.iter("tr")]
-
 
 RANKED = [
     # rule, priority, pages, indexable, findings
@@ -137,8 +118,8 @@ def test_failures_are_told_with_what_changes_them() -> None:
     )
     (given,) = shown(pages, failures=failures).find_class("failed")[-1:]
     assert texts(list(given.iter("li"))) == [
-        "2 pages The host is not public. allow_private=True lets it through.",
-        f"1 page {HOSTILE[2]}",
+        "2 addresses The host is not public. allow_private=True lets it through.",
+        f"1 address {HOSTILE[2]}",
     ]
     assert [code.text for code in given.iter("code")] == ["allow_private=True"]
 
@@ -155,7 +136,7 @@ def test_a_report_of_frames_finds_out_why_pages_were_not_read(tmp_path: Path) ->
             "//section[contains(@class, 'failed')]//li"
         )
 
-    assert texts(failed(pages)) == ["2 pages The host is not public. allow_private=True lets it through."]
+    assert texts(failed(pages)) == ["2 addresses The host is not public. allow_private=True lets it through."]
     assert failed(pages.head(1)) == []
 
 
@@ -229,127 +210,19 @@ def test_titles_are_judged_by_their_width_where_it_is_known() -> None:
     assert "Title widths2 titles of 200 to 561 pixels, 1 shorter, 1 longer." in chart.text_content()
 
 
-def test_the_chapter_on_languages_counts_what_is_declared() -> None:
-    pages = pd.DataFrame(
-        {
-            "url": list("abcdefgh"),
-            "title": [f"Page {name}" for name in "abcdefgh"],
-            "status": ["ok"] * 7 + ["error"],
-            "language": ["de", "de", "de", "no", "en", None, "de", None],
-            "lang": ["de-AT", "en_US", "", "nb", "EN", "fr", HOSTILE[2], None],
-        }
+def test_types_of_pages_are_counted_and_filter() -> None:
+    pages = pd.DataFrame({"url": [f"https://a.example/{n}" for n in range(4)], "status": "ok"})
+    document = shown(
+        pages.assign(
+            page_type=["product", "article", "product", None], content_note=["", "fragment", "", None]
+        )
     )
-    document = shown(pages)
-    assert rows_of(document, "languages") == [
-        ["Language of the text", "Pages", "Declared so", "Not declared", "Declared otherwise"],
-        ["de", "457%", "1", "1", f"en: 1, {HOSTILE[2].partition('-')[0].lower()[:40]}: 1Page bbPage gg"],
-        ["en", "114%", "1", "0", "–"],
-        ["no", "114%", "1", "0", "–"],
-        ["undetermined", "114%", "–", "0", "fr: 1"],
-    ]
-    (chapter,) = document.xpath("//section[@aria-labelledby='languages']")
-    assert "not read (1 page)" in chapter.text_content()
-    assert chapter.xpath(".//a/@href") == ["#page-2", "#page-7"]
-    assert document.xpath("//select[@name='language']/option/@value") == [
-        "",
-        "de",
-        "no",
-        "en",
-        "undetermined",
-    ]
-
-
-def readable() -> pd.DataFrame:
-    german, english = "Flesch reading ease (Amstad 1978, German)", "average of five grade indices (English)"
-    return pd.DataFrame(
-        {
-            "url": [f"https://a.example/{number}" for number in range(8)],
-            "status": ["ok"] * 7 + ["error"],
-            "language": ["de", "de", "de", "de", "en", "en", "ja", None],
-            "readability_score": [70.0, 40.0, 20.0, 50.0, 8.0, 12.0, None, None],
-            "readability_scale": [german] * 4 + [english] * 2 + [None, None],
-            "audience": ["middle school", "college", "post-graduate", "high school", "middle school",
-                         "high school", None, None],
-            "readability_note": [None] * 6 + ["no scale for the language", None],
-        }
-    )  # fmt: skip
-
-
-def test_readability_is_by_scale_and_says_how_many_pages_it_is_of() -> None:
-    pages = readable()
-    document = shown(pages)
-    heads, german, english = rows_of(document, "readability")
-    names = ["middle school", "high school", "college", "post-graduate"]
-    assert heads == ["Language and scale", "Pages", "Median", "Middle half", *names, "Hardest page"]
-    quarters = pages["readability_score"][:4].quantile([0.25, 0.5, 0.75])
-    assert german[1:4] == ["4", f"{quarters[0.5]:.1f}", f"{quarters[0.25]:.1f} – {quarters[0.75]:.1f}"]
-    assert german[4:] == ["1", "1", "1", "1", "20.0https://a.example/2"]
-    assert english[1:3] == ["2", "10.0"]
-    assert english[4:] == ["1", "1", "·", "·", "12.0https://a.example/5"]
-    text = document.xpath("//section[@aria-labelledby='readability']")[0].text_content()
-    assert "6 of 8 pages can be judged" in text
-    assert "Without a figure: no scale for the language (1 page), not read (1 page)." in " ".join(
-        text.split()
-    )
-
-
-def test_keywords_are_those_of_most_pages_and_those_of_single_pages() -> None:
-    pages = pd.DataFrame({"url": ["u0", "u1", "u2"], "title": ["Tea", None, "Pots"], "status": "ok"})
-    keywords = pd.DataFrame(
-        {
-            "keyword": ["tea", "green tea", "pot", HOSTILE[2]],
-            "pages": pd.array([2, 1, 3, 1], "Int64"),
-            "frequency": [40, 12, 9, 8],
-            "best_page": ["u0", "u0", "elsewhere", "u1"],
-            "distinctiveness": [30.04, 41.0, None, 12.0],
-            "in_title": pd.array([1, pd.NA, 0, 0], "Int64"),
-            "in_h1": [0, 0, 0, 0],
-        }
-    )
-    rows = rows_of(shown(pages, keywords=keywords), "keywords")
-    assert rows == [
-        ["Term", "Pages", "Times", "In titles", "In h1"],
-        ["pot", "3", "9", "0", "0"],
-        ["tea", "2", "40", "1", "0"],
-        ["green tea", "1", "12", "–", "0"],
-        [HOSTILE[2], "1", "8", "0", "0"],
-        ["Best page", "Distinctive terms", "Strongest"],
-        ["Tea", "green tea, tea", "41.0"],
-        ["u1", HOSTILE[2], "12.0"],
-    ]
-
-
-def test_competing_pages_are_shown_with_their_evidence() -> None:
-    pages = pd.DataFrame({"url": ["u0", "u1"], "title": ["Storm lantern", "<b>Lanterns"], "status": "ok"})
-    found = pd.DataFrame(
-        {
-            "keyword": ["storm lantern"], "url": ["u0"], "rival": ["u1"], "score": [0.875],
-            "places": ["title, h1, text"], "rival_places": ["title, text"],
-            "frequency": [12], "rival_frequency": [1], "shared": ["storm, lantern"],
-        }
-    )  # fmt: skip
-    rows = rows_of(shown(pages, cannibalisation=found), "cannibalisation")
-    assert rows[1] == [
-        "storm lanternshared: storm, lantern",
-        "0.88",
-        "Storm lanternu0title, h1, text, 12 times",
-        "<b>Lanternsu1title, text",
-    ]
-    many = pd.concat([found] * 40, ignore_index=True)
-    document = shown(pages, cannibalisation=many)
-    assert len(rows_of(document, "cannibalisation")) == 26
-    assert "and 15 more pairs" in document.text_content()
-    assert "No two indexable pages" in shown(pages, cannibalisation=found.head(0)).text_content()
-
-
-def test_chapters_of_which_nothing_is_known_are_left_out() -> None:
-    document = shown(pd.DataFrame({"url": ["u"], "status": ["ok"]}), keywords=pd.DataFrame({"other": [1]}))
-    assert not document.find_class("chapter")
-    assert texts(document.xpath("//nav[@aria-label='Parts of the report']/a")) == [
-        "Overview",
-        "Issues",
-        "Pages",
-    ]
+    (chart,) = document.xpath("//section[@aria-labelledby='chart-types-of-pages']")
+    assert texts(chart.xpath(".//li")) == ["Product2 50%", "Article1 25%"]
+    assert "The text of 1 page may lack parts." in chart.text_content()
+    assert chart.xpath(".//button/@data-page_type") == ["product", "article"]
+    assert document.xpath("//select[@name='page_type']/option/@value") == ["", "product", "article"]
+    assert not shown(pages).xpath("//select[@name='page_type']")
 
 
 def hostile(columns: tuple[str, ...], **others: Any) -> pd.DataFrame:

@@ -14,7 +14,8 @@ from lxml import html
 import webanalytics as wa
 from tests.audits.crawled import HOST, at, crawl, failed, link
 from webanalytics.audits.graph.neighbours import neighbours_frame
-from webanalytics.runs.frames.link_table import CHECKED, SKIPPED, TRAPS, table
+from webanalytics.runs.frames.link_table import CHECKED, SKIPPED, TRAPS
+from webanalytics.runs.frames.schema import frame_of
 
 EVIL = '<img src=x onerror="alert(1)">'
 
@@ -33,9 +34,11 @@ def audit() -> wa.Audit:
             "/orphan": [],
         },
         failed("/404", "status", status=404),
-        skipped=table(SKIPPED, [{"url": at("/c"), "reason": "depth", "links": 2}] * 2),
-        checked=table(CHECKED, [{"url": "https://other.example/x", "verdict": "gone", "http_status": 410}]),
-        traps=table(TRAPS, [{"pattern": f"/x/{EVIL}", "fetched": 3, "evidence": "They are equal."}]),
+        skipped=frame_of(SKIPPED, [{"url": at("/c"), "reason": "depth", "links": 2}] * 2),
+        checked=frame_of(
+            CHECKED, [{"url": "https://other.example/x", "verdict": "gone", "http_status": 410}]
+        ),
+        traps=frame_of(TRAPS, [{"pattern": f"/x/{EVIL}", "fetched": 3, "evidence": "They are equal."}]),
     )
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from tests.audits.sites import HOST, canonical, failed, moved, page, prose, site
-from webanalytics.audits.rules import variants
+from webanalytics.audits import rules
 from webanalytics.audits.site import Site
 
-RULES = {rule.name: rule for rule in variants.RULES}
+RULES = {name: rule for name, rule in rules.RULES.items() if name.startswith("url_variant_")} | {
+    "links_to_variants": rules.RULES["links_to_variants"]
+}
 TEXT = prose("one page")
 
 

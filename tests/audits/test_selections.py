@@ -72,6 +72,23 @@ def test_some_pages_are_an_audit_of_those_pages(made: wa.Audit, which: Use, rows
     assert set(part.summary()["rule"]) == set(expected["rule"])
 
 
+def test_a_summary_by_a_column_is_those_of_its_segments(made: wa.Audit) -> None:
+    column = pd.Series(["b", "a", None, "b"], index=made.pages.index, dtype=object)
+    cut = made.with_columns(pd.DataFrame({"url": URLS, "kind": column}), on="url")
+    found = cut.summary(by="kind")
+    assert found["segment"].drop_duplicates().tolist()[:2] == ["a", "b"]
+    for kind, urls in (("a", URLS[1:2]), ("b", [URLS[0], URLS[3]])):
+        own = found[found["segment"] == kind].drop(columns="segment").reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, made.select(urls).summary(), check_dtype=False)
+    assert found["segment"].isna().sum() == len(made.select(URLS[2]).summary())
+    for by, said in (
+        ("kinds", "a column of audit.pages; did you mean `kind`"),
+        ("headings", "without lists"),
+    ):
+        with pytest.raises(wa.ParameterError, match=said):
+            cut.summary(by=by)
+
+
 @pytest.mark.parametrize(
     "which",
     [

@@ -186,6 +186,16 @@ def test_of_two_pages_all_that_is_shown_must_be_equal() -> None:
     assert named(audit({**pages, "two": pages["one"]}), "duplicate_page") == {"one", "two"}
 
 
+def test_pages_that_show_little_before_scripts_run_are_no_duplicates() -> None:
+    read = audit({path: html("Tea", prose("shell", 40), menu=False) for path in ("one", "two")})
+    assert named(read, "duplicate_page") == named(read, "content_low") == {"one", "two"}
+    made = Audit(read.raw.assign(content_note="by_scripts"))
+    assert named(made, "duplicate_page") == named(made, "near_duplicate") == set()
+    low = made.issues[made.issues["rule"] == "content_low"]
+    assert len(low) == 2
+    assert low["evidence"].str.startswith("Next to nothing is shown before scripts run").all()
+
+
 def test_near_duplicates_are_shown_with_what_differs(site: dict[str, str]) -> None:
     text = prose("near", 200).split(". ")
     changed = [*text[:9], "This part alone is another one", *text[10:]]

@@ -19,7 +19,8 @@ import webanalytics as wa
 from tests.audits.crawled import at, crawl, link
 from webanalytics.audits.storage.crawl_parts import PARTS
 from webanalytics.audits.storage.folders import MANIFEST
-from webanalytics.runs.frames.link_table import CHECKED, HOSTS, SKIPPED, TRAPS, table
+from webanalytics.runs.frames.link_table import CHECKED, HOSTS, SKIPPED, TRAPS
+from webanalytics.runs.frames.schema import frame_of
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +31,10 @@ def made() -> wa.Audit:
             "/a": [link("/x.png", kind="image")],
             "/b": [],
         },
-        skipped=table(SKIPPED, [{"url": at("/c"), "reason": "depth", "depth": 3, "links": 2}]),
-        checked=table(CHECKED, [{"url": "https://x.example/", "verdict": "ok", "http_status": 200}]),
-        traps=table(TRAPS, [{"pattern": "/calendar/{n}", "fetched": 3, "example": at("/calendar/1")}]),
-        hosts=table(HOSTS, [{"host": "example.org", "pages": 3, "delay": 0.2}]),
+        skipped=frame_of(SKIPPED, [{"url": at("/c"), "reason": "depth", "depth": 3, "links": 2}]),
+        checked=frame_of(CHECKED, [{"url": "https://x.example/", "verdict": "ok", "http_status": 200}]),
+        traps=frame_of(TRAPS, [{"pattern": "/calendar/{n}", "fetched": 3, "example": at("/calendar/1")}]),
+        hosts=frame_of(HOSTS, [{"host": "example.org", "pages": 3, "delay": 0.2}]),
         soft_404=frozenset([at("/b")]),
         options={"max_pages": 10, "exclude": ["*.pdf"], "subdomains": False, "delay": 0.2},
         stopped="It reached `max_pages`.",

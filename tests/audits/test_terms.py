@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from webanalytics.audits.content.terms import Terms
 from webanalytics.errors import ParameterError
+from webanalytics.page.keywords import keywords
 
 LAMPS = (
     "A storm lantern burns paraffin. The storm lantern is made of brass, and brass never rusts at sea. " * 2
@@ -137,3 +139,49 @@ def test_scripts_without_spaces() -> None:
     pytest.importorskip("rjieba", reason='rjieba is not installed: in the clone, pip install ".[cjk]"')
     audit = audited(a=page("网站优化的技术。" * 12), b=page("咖啡和茶的历史。" * 12))
     assert "网站" in "".join(audit.keywords().loc[lambda rows: rows["url"] == f"{HOST}/a", "keyword"])
+
+
+def test_the_pages_are_counted_once_for_all_that_asks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counted: list[str] = []
+    count = keywords.count_terms
+
+    def counting(text: str, *given: object, **how: object) -> object:
+        counted.append(text)
+        return count(text, *given, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(keywords, "count_terms", counting)
+    audit = audited(lantern=page(LAMPS, "Lanterns"), tides=page(TIDES, "Tides"), boats=page(BOATS, "Boats"))
+    first = audit.keywords()
+    pd.testing.assert_frame_equal(audit.keywords(), first)
+    assert len(audit.keywords("site"))
+    audit.cannibalisation()
+    audit.report(tmp_path / "report.html")
+    assert len(counted) == 3
+    audit.keywords(min_length=7)
+    assert len(counted) == 6
+
+
+ODD = """People's lamps, l'homme, don't; an ox at sea. The ox sees it: wi-fi, c++, r&d. It's o'er. Ox at sea, ox at sea.
+東京の灯台、東京の灯台です。 검색 엔진 검색 엔진. Ab cd ab cd, x's x's"""
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "ja", "ko"])
+def test_terms_of_more_letters_are_those_that_are_counted_so(language: str) -> None:
+    texts = {"one": ODD, "two": f"{ODD} {LAMPS}", "three": TIDES}
+    counted, chosen = Terms(), Terms()
+    for least, terms in ((4, counted), (3, chosen)):
+        for row, (name, text) in enumerate(texts.items()):
+            terms.add(row, name, language, text, {}, sizes=(1, 2, 3), min_length=least)
+    found = []
+    for terms in (counted, chosen.settle().of_length(4)):
+        names, (counts, pages) = terms.names(), terms.frequencies()
+        used = {number for each in terms.pages for number in each.terms.tolist()}
+        found.append(({(names[n], int(counts[n]), int(pages[n])) for n in used}, len(used)))
+        found[-1][0].update((each.name, *(names[n] for n in each.terms)) for each in terms.pages)
+    assert found[0] == found[1]
+
+
+def test_an_audit_without_a_phrase_that_comes_twice_has_no_phrases() -> None:
+    assert audited(one=page("Tea keeps warm"), two=page("A pot of clay")).keywords(ngrams=2).empty

@@ -6,7 +6,6 @@ The top of this package: modules that judge, compare, save and show audits take 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,10 +16,11 @@ from webanalytics.audits.compare.comparison import Comparison
 from webanalytics.audits.content.methods import ContentMethods
 from webanalytics.audits.export import ExportMethods
 from webanalytics.audits.graph.methods import LinkMethods
-from webanalytics.audits.origin import Origin, Thresholds
+from webanalytics.audits.origin import FindColumns, Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.selection import as_read, is_of_pages, issues_of, matched, rows_of
+from webanalytics.audits.selection import as_read, is_of_pages, issues_of, matched, rows_of, shares_of_hosts
+from webanalytics.audits.work.methods import WorkMethods
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 _HOLDS = "An audit holds tables: use audit.pages{} or audit.select(...)."
 
 
-class Audit(ExportMethods, ContentMethods, LinkMethods):
+class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods):
     """Pages that were audited, what was found on them, and what is known of their site.
 
     It holds tables, each an ordinary DataFrame: ``pages``, ``issues``, ``links``, ``broken_links``,
@@ -59,7 +59,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
     origin : Origin
         What is known besides the pages.
     unmatched : pandas.DataFrame
-        The rows last given to `with_columns` that are of no page.
+        The rows last given to `with_columns` or `with_search_data` that are of no page.
+    search_queries : pandas.DataFrame
+        What the pages are found by, where `with_search_data` was given queries by page.
 
     Notes
     -----
@@ -82,7 +84,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         known = pages if isinstance(pages, Audit) else None
         self.raw: pd.DataFrame = as_read(as_pandas(pages, "pages") if known is None else known.raw)
         self.origin: Origin = origin or (Origin() if known is None else known.origin)
-        self.unmatched = pd.DataFrame()
+        self.unmatched, self.search_queries = pd.DataFrame(), pd.DataFrame()
         self._whole: tuple[Audit, list[int]] | None = None
         self._known: dict[str, Any] = {}
 
@@ -126,8 +128,13 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         whole, own = self._whole or (self, range(len(self)))
         places = [own[row] for row in rows]
         part = Audit(whole.raw.iloc[places], self.origin)
-        part.unmatched, part._whole = self.unmatched, (whole, places)
+        part._keep(self)
+        part._whole = (whole, places)
         return part
+
+    def _keep(self, known: Audit) -> None:
+        """Take over the tables of another audit that are of no page."""
+        self.unmatched, self.search_queries = known.unmatched, known.search_queries
 
     def _selected(self) -> list[int] | None:
         """Return which rows of the whole audit this has, None for all."""
@@ -196,14 +203,21 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         >>> audit.pages["clicks"].tolist(), audit.unmatched["page"].tolist()
         ([7, <NA>], ['https://a.example/c'])
         """
+        return self._joined(lambda raw: (*matched(raw, as_pandas(frame, "frame"), on), None))
+
+    def _joined(self, find: FindColumns) -> Audit:
+        """Return this audit with the columns that are found for its pages."""
         if self._whole is not None:
             whole, rows = self._whole
-            return whole.with_columns(frame, on)._part(rows)
-        columns, unmatched = matched(self.raw, as_pandas(frame, "frame"), on)
+            return whole._joined(find)._part(rows)
+        columns, unmatched, queries = find(self.raw)
         joined = pd.concat([self.raw, columns], axis=1)
         joined.attrs = dict(self.raw.attrs)
         made = Audit(joined, self.origin)
+        made._keep(self)
         made.unmatched = unmatched
+        if queries is not None:
+            made.search_queries = queries
         return made
 
     @property
@@ -241,26 +255,52 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
     @property
     def issues(self) -> pd.DataFrame:
         """What was found: one row for each page and rule, with priority, value, evidence and fix."""
+        from webanalytics.audits.work.muting import unmuted
+
+        return self._once("unmuted", lambda: unmuted(self._found, self.origin.mutes))
+
+    @property
+    def _found(self) -> pd.DataFrame:
+        """All issues, muted or not."""
         from webanalytics.audits.issues import find_issues
 
         if self._whole is not None:
             whole, rows = self._whole
-            own = Counter(map(whole.site.host, dict.fromkeys(rows)))
-            hosts = {host: count / max(count, whole.site.hosts.get(host, 0)) for host, count in own.items()}
-            return self._once("issues", lambda: issues_of(whole.issues, self.raw["url"], hosts))
+            hosts = shares_of_hosts(whole.site, rows)
+            return self._once("issues", lambda: issues_of(whole._found, self.raw["url"], hosts))
         return self._once("issues", lambda: find_issues(self.site, self.origin.profile or DEFAULT_PROFILE))
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self, by: str | None = None) -> pd.DataFrame:
         """Return one row for each rule that found something.
+
+        Parameters
+        ----------
+        by : str, optional
+            Column of `pages` whose values cut the audit, such as ``page_type`` or ``section``: then there is
+            a row for each value (``segment``) and rule, and shares are of the segment's pages.
 
         Returns
         -------
         pandas.DataFrame
             By priority, then by the number of indexable pages, then by findings; see
             `webanalytics.audits.issues.summary`.
+
+        Raises
+        ------
+        ParameterError
+            When `by` is no column of `pages` with one value a page.
         """
         from webanalytics.audits.issues import summary
 
+        if by is not None:
+            from webanalytics.audits.selection import segments_of
+
+            masks = segments_of(self.pages, by)
+            parts = [self.select(mask).summary() for mask in masks]
+            rows = [int(mask.argmax()) for mask, part in zip(masks, parts, strict=True) for _ in part.index]
+            made = pd.concat([self.summary().iloc[:0], *parts], ignore_index=True)
+            made.insert(0, "segment", self.pages[by].iloc[rows].array)
+            return made
         return self._once("summary", lambda: summary(self.issues, self.pages))
 
     def failures(self) -> pd.DataFrame:
@@ -307,8 +347,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         -------
         pandas.DataFrame
             ``cause`` (a sentence), ``rule``, ``priority``, ``pages``, ``links``, ``points`` (by how much the
-            score rises where it is fixed) and ``examples``, the most points first; see
-            `webanalytics.audits.causes.causes`.
+            score rises where it is fixed), ``examples`` and, where the pages have them, ``clicks``, the most
+            points first; see `webanalytics.audits.causes.causes`.
         """
         from webanalytics.audits.causes import causes
 
@@ -343,14 +383,18 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         ParameterError
             For a profile or threshold that does not exist.
         """
-        if self._whole is not None:
-            whole, rows = self._whole
-            return whole.with_profile(profile, thresholds)._part(rows)
         asked = profile is not None or thresholds is not None
         chosen = resolve_profile(profile, thresholds) if asked else None
-        made = Audit(self, replace(self.origin, profile=chosen))
-        made.unmatched = self.unmatched
-        made._known = {name: self._known[name] for name in ("rules", "site") if name in self._known}
+        return self._judged_by(replace(self.origin, profile=chosen), "site")
+
+    def _judged_by(self, origin: Origin, *kept: str) -> Audit:
+        """Return the same pages with another origin, and what is known already and stays true."""
+        if self._whole is not None:
+            whole, rows = self._whole
+            return whole._judged_by(origin, *kept)._part(rows)
+        made = Audit(self, origin)
+        made._keep(self)
+        made._known = {name: self._known[name] for name in ("rules", *kept) if name in self._known}
         return made
 
     def compare(
@@ -372,7 +416,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         from webanalytics.audits.compare.differences import Judged
 
         rows = None if self._whole is None else self._whole[1]
-        return Judged(self.site, self.issues, self.health.costs_by_rule(), rows)
+        return Judged(self.site, self.issues, self.health.costs_by_rule(), rows, self.muted)
 
     def _overview(self) -> Overview:
         from webanalytics.audits.overview.display import MOST_PAGES, audit_overview

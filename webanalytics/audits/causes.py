@@ -102,7 +102,8 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
         ``cause`` (a sentence), ``rule``, ``priority``, ``type``, ``pages`` (that it touches), ``links`` (that
         lead to what fails; missing for what is no matter of links), ``points`` (by how much the score rises
         where this alone is fixed) and ``examples`` (addresses of pages, with spaces between them): the most
-        points first, then by priority and pages. Warnings give no points.
+        points first, then by priority and pages. Warnings give no points. Where the pages have a column
+        ``clicks``, that is the last one: the sum over those that the cause touches.
 
     Examples
     --------
@@ -137,12 +138,26 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
         for cause in made:
             count = cause.count or len(cause.pages)
             shown = " ".join(cause.pages[:EXAMPLES])
-            rows.append((cause.sentence, *head, count, cause.links, round(cause.points, 2), shown))
+            rows.append(
+                (cause.sentence, *head, count, cause.links, round(cause.points, 2), shown, cause.pages)
+            )
     rows.sort(key=lambda row: (-row[6], PRIORITIES.index(row[2]), row[3] == "warning", -row[4]))
     index = pd.RangeIndex(len(rows))
-    made_of = zip(COLUMNS.items(), zip(*rows, strict=True) if rows else [()] * len(COLUMNS), strict=True)
-    cells = {name: make_series(list(values), dtype, index) for (name, dtype), values in made_of}
+    cells = {
+        name: make_series([row[place] for row in rows], dtype, index)
+        for place, (name, dtype) in enumerate(COLUMNS.items())
+    }
+    if "clicks" in site.pages:
+        cells["clicks"] = make_series([_clicks(site, row[-1]) for row in rows], "integer", index)
     return as_frame(cells, index, "causes")
+
+
+def _clicks(site: Site, urls: Sequence[str]) -> int:
+    """Return how many clicks pages have, which a host may stand for."""
+    known, hosts = site.row_of, site.rows_of_hosts
+    own = ((known[url],) if url in known else hosts.get(url.partition("://")[2], ()) for url in urls)
+    cells = (site.values("clicks")[row] for row in {row for rows in own for row in rows})
+    return round(sum(cell for cell in cells if isinstance(cell, (int, float))))
 
 
 def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterator[_Cause]:

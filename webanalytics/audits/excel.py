@@ -3,23 +3,88 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.overview.display import Overview
+from webanalytics.audits.overview.display import Overview, audit_overview
+from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.rules import RULES
+from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.arrow import declared
 from webanalytics.runs.frames.excel import write_sheets
 from webanalytics.runs.frames.output_files import flat, new_file
 
-LEFT_OUT = frozenset(("responseBody", "visible_text"))
-"""Columns omitted from sheets: the page itself."""
+LEFT_OUT = frozenset(("responseBody", "rendering", "sent_html", "visible_text"))
+"""Columns omitted from sheets: the page itself, and what has a sheet of its own."""
 
+
+OF_PAGES = (
+    *("url", "status", "score", "issues_high", "issues_medium", "issues_low", "title", "title_length"),
+    *("description", "description_length", "h1_count", "indexable", "indexability", "canonical"),
+    *("http_status", "error", "final_url", "language", "wordCount", "readability_score", "crawl_depth"),
+    *("inlinks", "outlinks", "link_score", "in_sitemap", "internal_links", "external_links"),
+    *("images_without_alt", "bytes", "elapsed"),
+)
+"""Columns of the sheet of pages, unless others are asked for; those of the user's own come after them."""
+
+OF_RULES = frozenset(("category", "type", "scope", "fix", "help"))
+"""Columns that issues of one rule would all repeat: the sheet of rules has them."""
 
 FIRST = ("title", "rule", "change", "priority", "url")
 """Columns with which the sheets of rules and issues begin."""
+
+
+def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any) -> dict[str, pd.DataFrame]:
+    """Return the sheets of an audit: issues of the rules that are named, and some columns of the pages."""
+    wanted, parts = checked_rules(rules), audit.parts()
+    pages, overview = parts["Pages"], audit_overview(audit)
+    named = _columns(pages, columns)
+    sheets = sheets_of(overview, parts) | {"Pages": pages[named]}
+    issues = sheets["Issues"]
+    sheets["Issues"] = issues[[name for name in issues.columns if name not in OF_RULES]]
+    notes = []
+    if len(named) < len(pages.columns):
+        notes.append(f"Pages are shown with {len(named)} of {len(pages.columns)} columns.")
+    if wanted is not None:
+        notes.append(f"What to fix, rules and issues are those of {', '.join(wanted)} alone.")
+        for name in ("Fix first", "Summary", "Issues"):
+            sheets[name] = sheets[name][sheets[name]["rule"].isin(wanted)]
+    more = pd.DataFrame({"what": "note", "value": notes}, dtype=object)
+    sheets["Overview"] = pd.concat([sheets["Overview"], more], ignore_index=True)
+    return sheets
+
+
+def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
+    """Return the names of rules that a workbook is to show, None for all."""
+    names = [rules] if isinstance(rules, str) else rules
+    for name in () if names is None else names:
+        if name not in RULES:
+            near = did_you_mean(name, RULES) or "."
+            text = f"The `{parameter}` parameter must name rules; there is no {name!r}{near}"
+            raise ParameterError(text, parameter)
+    return None if names is None else list(names)
+
+
+def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[str]:
+    """Return the columns to show: those named, all, or those of most use and those that the user added."""
+    if columns is None:
+        ours = {*declared("audit"), *DERIVED, *CRAWLED, *FOUND}
+        return [name for name in OF_PAGES if name in pages] + [c for c in pages.columns if c not in ours]
+    if isinstance(columns, str) and columns == "all":
+        return [name for name in pages.columns if name not in LEFT_OUT]
+    named = [columns] if isinstance(columns, str) else list(columns)
+    for name in named:
+        if name not in pages.columns:
+            near = did_you_mean(name, map(str, pages.columns)) or "."
+            text = (
+                f'The `columns` parameter must be "all" or columns of the pages; there is no {name!r}{near}.'
+            )
+            raise ParameterError(text, "columns")
+    return named
 
 
 def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -38,7 +103,8 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
 
 
 def _titled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of rules with their titles first and what they say; any other unchanged."""
+    """Return a table of rules with their titles first and what they say; others without visible text."""
+    frame = frame[[name for name in frame.columns if name not in LEFT_OUT]]
     if not {"title", "rule"} <= set(frame.columns):
         return frame
     frame = frame.assign(**_explained(frame))
@@ -51,7 +117,9 @@ def _explained(frame: pd.DataFrame) -> dict[str, list[str]]:
     rules = [RULES.get(name) for name in frame["rule"]]
     more = {}
     if "url" not in frame.columns:  # issues of one rule would all repeat it
-        more["explanation"] = ["" if rule is None else rule.explanation for rule in rules]
+        for name in ("explanation", "fix"):
+            more[name] = ["" if rule is None else getattr(rule, name) for rule in rules]
+        more["help"] = ["" if rule is None else rule.link or rule.help for rule in rules]
     if "help" in frame.columns:
         pairs = zip(rules, frame["help"], strict=True)
         more["help"] = [rule.link or told if rule is not None else told for rule, told in pairs]
@@ -76,10 +144,7 @@ def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFram
     path = Path(path)
     if path.suffix.lower() != ".xlsx":
         raise ParameterError("The `path` parameter must be a file with the suffix .xlsx.", "path")
-    sheets = {
-        name: flat(frame[[column for column in frame.columns if column not in LEFT_OUT]])
-        for name, frame in parts.items()
-    }
+    sheets = {name: flat(frame) for name, frame in parts.items()}
     with new_file(path, "path") as temporary:
         write_sheets(temporary, sheets)
     return path

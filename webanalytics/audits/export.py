@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -51,16 +51,22 @@ class ExportMethods:
 
         A sitemap comes last.
 
-        Failures and a sitemap are there if there are any.
+        Failures, muted issues, what rendering found and a sitemap are there if there are any.
         """
+        from webanalytics.audits.content.rendering import rendering_frame
+
         failures = self.failures()
         parts = {
             "Fix first": self.causes(),
             "Summary": self.summary(),
             **({"Failures": failures} if len(failures) else {}),
             "Issues": self.issues,
+            **({"Muted": self.muted} if len(self.muted) else {}),
             "Pages": self.pages,
         }
+        rendering = rendering_frame(self.raw)
+        if len(rendering):
+            parts["Rendering"] = rendering
         return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
 
     def report(self: Audited, path: str | os.PathLike[str], **options: Any) -> Path:
@@ -77,20 +83,34 @@ class ExportMethods:
 
         return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
 
-    def to_excel(self: Audited, path: str | os.PathLike[str]) -> Path:
+    def to_excel(
+        self: Audited,
+        path: str | os.PathLike[str],
+        *,
+        columns: Iterable[str] | str | None = None,
+        rules: Iterable[str] | str | None = None,
+    ) -> Path:
         """Write score, causes, summary, failures, issues and pages to a workbook, one sheet for each.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, with the suffix .xlsx.
+        columns : list of str or "all", optional
+            Columns of the pages; by default the 30 of most use, and those that you added.
+        rules : list of str, optional
+            Rules whose causes, summary and issues are written; all by default.
 
         Raises
         ------
         ParameterError
-            For a path without the suffix .xlsx.
+            For a path without the suffix .xlsx, and a column or rule that does not exist.
         MissingExtraError
             Where xlsxwriter is not installed.
         """
-        from webanalytics.audits.excel import sheets_of, write_workbook
-        from webanalytics.audits.overview.display import audit_overview
+        from webanalytics.audits.excel import sheets_of_audit, write_workbook
 
-        return write_workbook(path, sheets_of(audit_overview(self), self.parts()))
+        return write_workbook(path, sheets_of_audit(self, columns, rules))
 
     def save(self: Audited, folder: str | os.PathLike[str]) -> Path:
         """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.

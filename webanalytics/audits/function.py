@@ -36,6 +36,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots import keeping
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, EXTRACT, FACTS
 from webanalytics.runs.backends.base import LOCAL_FAMILY
+from webanalytics.runs.backends.rendering import with_rendering
 from webanalytics.runs.frames.arrow import declared
 from webanalytics.runs.frames.foreign import as_pandas, is_plain
 from webanalytics.runs.frames.inputs import Inputs
@@ -104,7 +105,8 @@ async def audit(
         ``canonicals`` and ``images_without_alt``, the ``headers`` of the answer and in ``redirect_kinds``
         the status of each redirect. A page that came with an HTTP error has its title, headings and
         links, and no text. For pages fetched by a hosted API, the facts are extracted on this machine
-        from the HTML it returns (Premium), and the headers are missing. The audit's ``issues``,
+        from the HTML it returns (Premium), and the headers are missing. With ``render=`` there are also
+        ``rendered``, ``rendered_words``, ``words_without_scripts`` and more. The audit's ``issues``,
         ``summary()``, ``report(path)``, ``compare(after)`` and more show what was found. A table of
         polars or pyarrow is answered with an audit, too: ``wa.to_polars(audit.pages)``.
 
@@ -148,7 +150,7 @@ async def audit(
         logins |= found.logins
     elif urls is None:
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
-    operations = AUDIT_PAGES if loaded is None else CRAWL_PAGES
+    operations = with_rendering(AUDIT_PAGES if loaded is None else CRAWL_PAGES, resolved)
     own = entries(own_columns)
     if own_columns:
         operations = (*operations, EXTRACT)

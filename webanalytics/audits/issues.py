@@ -66,6 +66,8 @@ _FILLED = frozenset(
         *(field.audit_name for field in FACTS.columns),
         "image_bytes",
         "broken_resources",
+        "rendering",
+        "rendered_words",
         "elapsed",
         "bytes",
         "inlinks",

@@ -30,6 +30,23 @@ Besides: TypeAlias = tuple[
 """What rules examine besides the pages, in the order of the arguments of `make_site`."""
 
 
+FindColumns: TypeAlias = Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None]]
+"""From the pages as read: further columns, rows of no page, and queries by page where there are any."""
+
+
+@dataclass(frozen=True)
+class Mute:
+    """Issues that are set aside for a reason: of a rule, on some addresses, each None for all.
+
+    ``url`` is an address or a pattern, and ``until`` the last day, ``2026-12-31``; None for no end.
+    """
+
+    reason: str
+    rule: str | None = None
+    url: str | None = None
+    until: str | None = None
+
+
 @dataclass(frozen=True)
 class Origin:
     """What an audit knows besides its pages.
@@ -55,6 +72,8 @@ class Origin:
     checked : pandas.DataFrame or None
         What the pages load and whether it answers, if that was asked; with the columns of
         `webanalytics.runs.frames.link_table.CHECKED`.
+    mutes : tuple of Mute
+        Which issues are set aside, and why.
     """
 
     sitemap: pd.DataFrame | None = None
@@ -66,6 +85,7 @@ class Origin:
     checked: pd.DataFrame | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
     stopped: str = ""
+    mutes: tuple[Mute, ...] = ()
 
     @property
     def incomplete(self) -> str:
@@ -86,6 +106,7 @@ class Audited(Protocol):
     origin: Origin
     raw: pd.DataFrame
     unmatched: pd.DataFrame
+    search_queries: pd.DataFrame
 
     @property
     def site(self) -> Site:
@@ -98,6 +119,10 @@ class Audited(Protocol):
     @property
     def issues(self) -> pd.DataFrame:
         """What was found."""
+
+    @property
+    def muted(self) -> pd.DataFrame:
+        """What was found and set aside."""
 
     @property
     def pages(self) -> pd.DataFrame:
@@ -118,7 +143,7 @@ class Audited(Protocol):
     def audited_at(self) -> pd.Timestamp | None:
         """When the pages were read."""
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self, by: str | None = None) -> pd.DataFrame:
         """Return what to fix first."""
 
     def failures(self) -> pd.DataFrame:
@@ -126,6 +151,9 @@ class Audited(Protocol):
 
     def select(self, which: Any) -> Any:
         """Return an audit of some of the pages."""
+
+    def with_columns(self, frame: pd.DataFrame, on: str = "url") -> Any:
+        """Return this audit with further columns."""
 
     def with_profile(self, profile: Any = None) -> Any:
         """Return the same pages, judged by another profile."""
@@ -144,4 +172,11 @@ class Audited(Protocol):
 
     def _once(self, name: str, make: Callable[[], T]) -> T: ...
 
+    def _joined(self, find: FindColumns) -> Any: ...
+
+    @property
+    def _found(self) -> pd.DataFrame: ...
+
     def _selected(self) -> Sequence[int] | None: ...
+
+    def _judged_by(self, origin: Origin, *kept: str) -> Any: ...

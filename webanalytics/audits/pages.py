@@ -167,9 +167,10 @@ def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
 def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> list[int | None]:
     """Return the number of each row's cluster of near duplicates, None without one."""
     known = site.addresses
+    rows = enumerate(zip(site.contents(), site.values("content_note"), strict=True))
     chosen = (
-        content.text if indexable[row] and known.first(row) else None
-        for row, content in enumerate(site.contents())
+        content.text if indexable[row] and known.first(row) and not content.is_doubtful(note) else None
+        for row, (content, note) in rows
     )
     return near_duplicates(SpilledSequence(chosen), threshold / 100)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +13,23 @@ import pandas as pd
 
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.core.strings import did_you_mean, one_line, shortened
+from webanalytics.core.url_patterns import matching
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
+from webanalytics.runs.frames.schema import make_series
 from webanalytics.urls import address
+
+if TYPE_CHECKING:
+    from webanalytics.audits.site import Site
 
 NEEDED = frozenset(("url", "status"))
 """Columns without which there is nothing to judge."""
 
 MADE = frozenset((*DERIVED, *CRAWLED, *FOUND))
 """Columns that an audit makes itself."""
+
+OTHER = "other"
+"""The segment of pages that no pattern matches."""
 
 
 def is_of_pages(value: Any) -> TypeGuard[pd.DataFrame]:
@@ -74,6 +82,40 @@ def rows_of(pages: pd.DataFrame, which: Any) -> list[int]:
     if len(listed) and pd.api.types.infer_dtype(listed, skipna=True) == "boolean":
         return _masked(pages, listed, aligned=listed is which)
     return _named(pages, listed.tolist())
+
+
+def segments_of(pages: pd.DataFrame, by: str) -> list[npt.NDArray[np.bool_]]:
+    """Return a mask of the pages with each value of a column, sorted; that of pages without one is the last.
+
+    Examples
+    --------
+    >>> pages = pd.DataFrame({"url": ["a", "b", "c"], "page_type": ["product", "article", None]})
+    >>> [mask.tolist() for mask in segments_of(pages, "page_type")]
+    [[False, True, False], [True, False, False], [False, False, True]]
+    """
+    if by not in pages.columns:
+        hint = did_you_mean(by, pages.columns) or "."
+        raise ParameterError(f"The `by` parameter must name a column of audit.pages{hint}", "by")
+    try:
+        codes, known = pd.factorize(pages[by], sort=True)
+    except TypeError:  # lists and the like
+        raise ParameterError("The `by` parameter must name a column without lists.", "by") from None
+    return [codes == code for code in [*range(len(known)), -1] if (codes == code).any()]
+
+
+def segmented(pages: pd.DataFrame, patterns: Any, column: Any) -> pd.DataFrame:
+    """Return each address of the pages once, with its segment; see `webanalytics.Audit.segments`."""
+    good = isinstance(patterns, Mapping) and all(isinstance(one, str) and one for one in patterns.values())
+    if not good or not patterns or not all(isinstance(name, str) for name in patterns):
+        raise ParameterError.must_be("patterns", "a mapping of names to patterns of addresses")
+    if not isinstance(column, str) or column in {"url", *pages.columns, *MADE}:
+        raise ParameterError.must_be("column", "a name that no column of the pages has yet")
+    tests = {name: matching(pattern, "patterns") for name, pattern in patterns.items()}
+    urls = {_normal(url): url for url in reversed(pages["url"].tolist()) if isinstance(url, str)}
+    named = [
+        next((name for name, is_meant in tests.items() if is_meant(url)), OTHER) for url in urls.values()
+    ]
+    return pd.DataFrame({"url": list(urls), column: make_series(named, "string", pd.RangeIndex(len(named)))})
 
 
 def _masked(pages: pd.DataFrame, mask: pd.Series[Any], *, aligned: bool) -> list[int]:
@@ -190,6 +232,12 @@ def _taken(column: pd.Series[Any], places: npt.NDArray[np.intp]) -> pd.Series[An
     if (places < 0).any() and isinstance(plain.dtype, np.dtype) and plain.dtype.kind in "iub":
         plain = plain.convert_dtypes()
     return plain.reindex(places).reset_index(drop=True)
+
+
+def shares_of_hosts(site: Site, rows: Sequence[int]) -> dict[str, float]:
+    """Return which share of the pages of each host some rows are."""
+    own = Counter(map(site.host, dict.fromkeys(rows)))
+    return {host: count / max(count, site.hosts.get(host, 0)) for host, count in own.items()}
 
 
 def issues_of(

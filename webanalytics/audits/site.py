@@ -86,6 +86,8 @@ class Site:
         The robots.txt of each origin as it was read.
     stopped : str
         Why these are not all pages, '' where they are: of others nobody knows what they link to.
+    known : dict
+        What was counted once and is kept until `release`.
     """
 
     pages: pd.DataFrame
@@ -97,6 +99,7 @@ class Site:
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
     _portion: _Portion | None = field(default=None, repr=False)
+    known: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def values(self, column: str) -> Sequence[Any]:
         """Return a column as Python values, None for missing ones; all None if it is missing.
@@ -149,6 +152,7 @@ class Site:
         for name in _READ_AGAIN if self.crawl is None else _READ_AGAIN - {"graph"}:
             self.__dict__.pop(name, None)
         self._values.clear()
+        self.known.clear()
         self._stored = ColumnValues()
         release_unused()
 

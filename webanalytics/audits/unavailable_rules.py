@@ -12,6 +12,8 @@ LACKED: Mapping[str, str] = {
     "in_sitemap": "a sitemap (`sitemap=` reads one)",
     "image_bytes": "the sizes of images (`image_sizes=True` fetches them)",
     "broken_resources": 'what the pages load (`resources="check"` asks for it)',
+    "rendering": 'the pages as a browser shows them (`render="all"` renders them)',
+    "rendered_words": 'the pages as a browser shows them (`render="all"` renders them)',
     "http_status": "the HTTP status of the answers",
     "redirects": "the redirects on the way",
     "headers": "the headers of the answers",
@@ -29,10 +31,12 @@ LACKED: Mapping[str, str] = {
 """What a missing fact or column is called."""
 
 OTHERS = "what is read from the HTML of the pages"
+_FETCH = "what a fetch tells, its status, redirects, headers and time, which saved pages lack"
+_FETCHED = frozenset(("http_status", "redirects", "headers", "robots", "elapsed", "bytes"))
 
 
 def untried(issues: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the titles of rules that were not tried, by what was missing for them.
+    """Return the titles of rules that were not tried, by what they lacked first.
 
     Parameters
     ----------
@@ -43,18 +47,19 @@ def untried(issues: pd.DataFrame) -> dict[str, list[str]]:
     --------
     >>> from webanalytics.audits.audit import Audit
     >>> frame = pd.DataFrame({"url": ["a"], "status": ["ok"], "viewport": [""]})
-    >>> untried(Audit(frame).issues)["the time of the answers"]
-    ['Slow response']
+    >>> untried(Audit(frame).issues)["a sitemap (`sitemap=` reads one)"][:2]
+    ['Page in the sitemap is not indexable', 'Page in the sitemap redirects or fails']
     """
     known = issues.attrs.get("webanalytics", {}).get("rules_not_tried", {})
     groups: dict[str, list[str]] = {}
     for rule, missing in known.items():
-        groups.setdefault(" and ".join(_words(missing)), []).append(title(rule))
+        groups.setdefault(first_lacked(missing), []).append(title(rule))
     return groups
 
 
-def _words(missing: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(LACKED.get(name, OTHERS) for name in missing))
+def first_lacked(missing: Iterable[str]) -> str:
+    """Return what the first of the missing facts or columns is called; facts of a fetch are one thing."""
+    return next((_FETCH if name in _FETCHED else LACKED.get(name, OTHERS) for name in missing), OTHERS)
 
 
 def title(rule: str) -> str:

@@ -160,6 +160,22 @@ def test_audits_saved_audits_and_sitemaps(tmp_path: Path) -> None:
     assert found(moved, "new") == [["https://new.example/green"], [None]]
 
 
+def test_texts_are_what_pages_show_without_what_the_site_shares() -> None:
+    """A reference in a menu: its main text is the heading alone, and every page has the same footer."""
+
+    def side(host: str) -> pd.DataFrame:
+        html = [
+            f"<title>Page</title><h1>Page</h1><nav><p>{text} {text}</nav><footer>{SUBJECTS['bread'] * 9}</footer>"
+            for text in list(SUBJECTS.values())[:3]
+        ]
+        return pd.DataFrame(
+            {"url": [f"https://{host}.example/{host}{row}" for row in range(3)], "html": html}
+        )
+
+    plan = wa.redirect_map(side("a"), wa.audit(side("b"), progress=False), progress=False)
+    assert found(plan, "new", "method") == [[f"https://b.example/b{row}", "text"] for row in range(3)]
+
+
 def _folder() -> Path | None:
     corpus = os.environ.get("WEBANALYTICS_CORPUS")
     folder = Path(corpus).parent / "redirects" if corpus else None

@@ -90,7 +90,9 @@ def test_uploading_a_csv(lab: Lab, site: SampleSite, tmp_path: Path) -> None:
         button.click()
     chooser.value.set_files(table)
     notebook.output().get_by_text("Which column of the file holds the URLs?").wait_for()
-    notebook.output().locator(".widget-dropdown select").select_option("second")
+    notebook.output().locator(".widget-dropdown select[title='Column that holds the URLs']").select_option(
+        "second"
+    )
     notebook.output().get_by_text("2 URLs taken from the file").wait_for()
     assert "first,second" not in notebook.save()
 

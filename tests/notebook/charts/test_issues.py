@@ -155,6 +155,21 @@ def test_an_audit_knows_its_sections(audit: wa.Audit, picture: Picture) -> None:
     picture(ax)
 
 
+def test_rows_are_segments_where_a_column_is_named(audit: wa.Audit) -> None:
+    cut = audit.with_columns(audit.pages[["url"]].assign(kind=["a", "b", "b", "a", None]), on="url")
+    ax = issues_by_section(cut, segment="kind")
+    found = cut.issues[cut.issues["scope"] == "page"].merge(cut.pages[["url", "kind"]], on="url")
+    pages = found.drop_duplicates(["url", "category"]).fillna({"kind": "(no kind)"})
+    for kind, row in zip(labels(ax), cells(ax), strict=True):
+        of_kind = pages[pages["kind"] == kind]
+        assert row == [(of_kind["category"] == name).sum() for name in columns(ax)]
+    assert set(labels(ax)) == {"a", "b", "(no kind)"}
+    assert title(ax) == "Pages with issues, by kind and category"
+    assert labels(issues_by_section(frame_of(ROWS), segment="priority"))[0] == "low"
+    with pytest.raises(wa.ParameterError, match="column `colour`"):
+        issues_by_section(cut, segment="colour")
+
+
 def test_an_audit_of_many_hosts_is_cut_by_them() -> None:
     urls = [f"https://www.{name}.example/de/x" for name in "abc"]
     many = wa.audit(pd.DataFrame({"url": urls, "html": ["<title>Hi</title>"] * 3}), progress=False, workers=1)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
+import webanalytics as wa
 from tests.notebook.charts.reading import labels, note, texts, title
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.charts import text_lengths
+from webanalytics.notebook import charts
 from webanalytics.notebook.drawing import style
 
 Picture = Callable[[Axes], Any]
+text_lengths = partial(charts.text_lengths, unit="characters")
 
 
 def frame_of(*lengths: tuple[int, int]) -> pd.DataFrame:
@@ -42,10 +45,30 @@ def test_texts_are_inside_or_outside_their_limits(picture: Picture) -> None:
     assert marks(ax, "o", False) == {"/p2": 29, "/p3": 61}
     assert marks(ax, "D", True) == {"/p0": 70, "/p1": 155}
     assert marks(ax, "D", False) == {"/p2": 69, "/p3": 156}
-    assert note(ax) == "2 titles within 30–60 · 2 descriptions within 70–155"
+    assert note(ax) == "2 titles within 30–60 characters · 2 descriptions within 70–155 characters"
     bands = sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in ax.patches)
     assert bands == [(30, 60), (70, 155)]
     picture(ax)
+
+
+def test_by_default_texts_are_judged_as_the_rules_judge_them() -> None:
+    """Capital letters are wide: 40 of them are too long in pixels, and not in characters."""
+    titles = ["W" * 40, "i" * 80, "A lamp of brass and tin", "Lamp"]
+    frame = frame_of(*[(1, 100)] * 4).assign(title=titles)
+    html = [f"<title>{title}</title><p>x" for title in titles]
+    issues = wa.audit(pd.DataFrame({"url": frame["url"], "html": html}), progress=False).issues
+    outside = set(issues.loc[issues["rule"].isin(["title_too_long", "title_too_short"]), "url"])
+    ax = charts.text_lengths(frame)
+    assert set(marks(ax, "o", False)) == {url.removeprefix("https://a.example") for url in outside}
+    assert outside == {"https://a.example/p0", "https://a.example/p3"}
+    assert note(ax).startswith("2 titles within 200–561 pixels")
+    assert marks(ax, "o", False)["/p0"] == pytest.approx(40 * 20 * 1933 / 2048, abs=1)
+
+
+@pytest.mark.parametrize("unit", ["words", None])
+def test_a_wrong_unit(unit: Any) -> None:
+    with pytest.raises(ParameterError, match="`unit`"):
+        charts.text_lengths(frame_of((1, 1)), unit=unit)
 
 
 def test_the_page_furthest_from_its_limits_is_at_the_top() -> None:
@@ -87,7 +110,7 @@ def test_many_pages_become_two_histograms(picture: Picture) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [(60, 30), (30,), (30, 60, 90), "ab", None, (-1, 5), (1.5, 3), (True, 5), (30, 30)]
+    "wrong", [(60, 30), (30,), (30, 60, 90), "ab", 30, (-1, 5), (1.5, 3), (True, 5), (30, 30)]
 )
 @pytest.mark.parametrize("parameter", ["title_limits", "description_limits"])
 def test_wrong_limits(parameter: str, wrong: Any) -> None:

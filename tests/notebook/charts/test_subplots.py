@@ -80,7 +80,7 @@ def test_the_bars_of_lengths_end_at_the_limits() -> None:
             "description": ["y" * length for length in lengths[::-1]],
         }
     )
-    ax = charts.text_lengths(frame)
+    ax = charts.text_lengths(frame, unit="characters")
     for colour, low, high in ((style.BLUE, 29.5, 60.5), (style.ORANGE, 69.5, 155.5)):
         bars = [
             bar for bar in ax.patches if colour in (to_hex(bar.get_facecolor()), to_hex(bar.get_edgecolor()))

@@ -9,7 +9,8 @@ import pytest
 import webanalytics as wa
 from tests.audits.crawled import at, crawl, failed, link
 from webanalytics.notebook.explorer.explorer import Explorer
-from webanalytics.runs.frames.link_table import SKIPPED, table
+from webanalytics.runs.frames.link_table import SKIPPED
+from webanalytics.runs.frames.schema import frame_of
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def audit() -> wa.Audit:
     return crawl(
         {"/": [link("/a", "Tea"), link("/404", "Old")], "/a": [link("/", "Home", rel=1)], "/orphan": []},
         failed("/404", "status", status=404),
-        skipped=table(SKIPPED, [{"url": at("/c"), "reason": "depth", "links": 2}]),
+        skipped=frame_of(SKIPPED, [{"url": at("/c"), "reason": "depth", "links": 2}]),
     )
 
 

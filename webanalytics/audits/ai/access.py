@@ -15,7 +15,7 @@ from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.fetching.robots_rules import RuleSet, path_of
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.schema import make_columns
 
 ACCESS: Mapping[str, Dtype] = {
     "url": "string",
@@ -158,7 +158,7 @@ def access_frame(site: Site, crawlers: Sequence[Crawler]) -> pd.DataFrame:
             )
             for column, value in zip(cells.values(), values, strict=True):
                 column.append(value)
-    return _frame(cells, ACCESS)
+    return pd.DataFrame(make_columns(cells, ACCESS))
 
 
 def section_frame(access: pd.DataFrame) -> pd.DataFrame:
@@ -172,7 +172,7 @@ def section_frame(access: pd.DataFrame) -> pd.DataFrame:
         rows.append((*keys, len(group), allowed, allowed / len(group)))
     rows.sort(key=lambda row: (row[0] != "", row[0], PURPOSES.index(row[3]), order[row[1]]))
     columns = zip(*rows, strict=True) if rows else ([] for _ in SECTIONS)
-    return _frame(dict(zip(SECTIONS, map(list, columns), strict=True)), SECTIONS)
+    return pd.DataFrame(make_columns(dict(zip(SECTIONS, map(list, columns), strict=True)), SECTIONS))
 
 
 def use_frame(site: Site) -> pd.DataFrame:
@@ -185,7 +185,7 @@ def use_frame(site: Site) -> pd.DataFrame:
         copy = files.get(origin(url) or "")
         for column, value in zip(cells.values(), _use(url, copy, *values), strict=True):
             column.append(value)
-    return _frame(cells, USES)
+    return pd.DataFrame(make_columns(cells, USES))
 
 
 def _use(
@@ -257,10 +257,3 @@ def signal_faults(value: str, known: Mapping[str, frozenset[str]] = _SIGNAL_VALU
         elif said.setdefault(name, found[2].lower()) != found[2].lower():
             faults.append(f'"{name}" has two values')
     return faults
-
-
-def _frame(cells: Mapping[str, list[Any]], columns: Mapping[str, Dtype]) -> pd.DataFrame:
-    index = pd.RangeIndex(len(next(iter(cells.values()))))
-    return pd.DataFrame(
-        {name: make_series(cells[name], dtype, index) for name, dtype in columns.items()}, index=index
-    )

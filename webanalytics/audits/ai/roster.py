@@ -20,7 +20,7 @@ import pandas as pd
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
 from webanalytics.records.phones.phone_list import data_folder
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.schema import frame_of
 
 Purpose = Literal["search", "user", "training"]
 """What a crawler reads pages for: an index of a search, the request of a user, the training of models."""
@@ -201,9 +201,4 @@ def ai_crawlers() -> pd.DataFrame:
     >>> crawlers.loc["GPTBot", ["operator", "purpose"]].tolist()
     ['OpenAI', 'training']
     """
-    known = roster()
-    index = pd.RangeIndex(len(known))
-    return pd.DataFrame(
-        {name: make_series([getattr(row, name) for row in known], "string", index) for name in COLUMNS},
-        index=index,
-    )
+    return frame_of(dict.fromkeys(COLUMNS, "string"), (row._asdict() for row in roster()))

@@ -26,9 +26,10 @@ class Comparison:
         The two, judged by the profile and thresholds of the second.
     pages : pandas.DataFrame
         ``url``, ``change`` and ``fields`` (how many changed). ``changed`` pages come first: those that left
-        the index, then those with the most changes. ``added`` and ``removed`` ones are in one audit alone;
-        one of them did not look at ``unchecked`` ones: it was stopped, left them out, or got no answer. The
-        others are the ``same``.
+        the index, then those with the most changes, and among them those that are ``gone``: they answer
+        HTTP 404 or 410 now. ``added`` and ``removed`` ones are in one audit alone, as addresses without a
+        page may be, which are ``missing``; one of them did not look at ``unchecked`` ones: it was stopped,
+        left them out, or got no answer. The others are the ``same``.
     changes : pandas.DataFrame
         ``url``, ``field``, ``before``, ``after``: one row for each field of a page that changed, in the order
         of the pages; in the end changed robots.txt files. The guide on audits lists the fields.

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,11 +25,13 @@ from webanalytics.audits.compare.fields import (
     is_own,
     is_same,
 )
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage
 from webanalytics.audits.site import Site
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.frames.schema import frame_of, make_series
 from webanalytics.runs.storage.lazy_columns import stored
 from webanalytics.thresholds import PRIORITIES
 
@@ -47,7 +50,19 @@ CHANGES = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
 """What became of issues, in the order of a comparison."""
 INDEXABLE = "indexable"
 _CLOSED = "blocked by robots.txt"
-_PAGES = ("changed", "added", "removed", "unchecked", "same")
+_PAGES = ("changed", "gone", "added", "removed", "missing", "unchecked", "same")
+_GONE = (404, 410)
+_SUMMARY: dict[str, Dtype] = {
+    **dict.fromkeys(("title", "rule", "priority"), "string"),
+    **dict.fromkeys(("before", "after", *CHANGES), "integer"),
+    "points": "float",
+}
+_CHANGED_FIELDS: dict[str, Dtype] = {
+    "url": "string",
+    "field": "string",
+    "before": "object",
+    "after": "object",
+}
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,7 @@ class Judged:
     issues: pd.DataFrame
     costs: Mapping[str, float] = field(default_factory=dict)
     part: Sequence[int] | None = None
+    muted: pd.DataFrame | None = None
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -94,6 +110,11 @@ class Judged:
         if url in self._left_out:
             return "closed" if self._left_out[url] == "robots" else "unchecked"
         return "unchecked" if self.site.stopped else "absent"
+
+    def is_missing(self, url: str) -> bool:
+        """Return whether an address answered that there is no such page."""
+        row = self.rows.get(url)
+        return row is not None and self.site.values("http_status")[row] in _GONE
 
     @cached_property
     def ends(self) -> dict[str, Any]:
@@ -138,9 +159,7 @@ def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame
         )
         ranks.append((*_rank(changes, priority, category), rule))
     ordered = [row for _, row in sorted(zip(ranks, rows, strict=True))]
-    names = ("title", "rule", "priority", "before", "after", *CHANGES, "points")
-    kinds: Any = ("string", "string", "string", *["integer"] * 8, "float")
-    return _frame({name: [row[place] for row in ordered] for place, name in enumerate(names)}, kinds)
+    return frame_of(_SUMMARY, (dict(zip(_SUMMARY, row, strict=True)) for row in ordered))
 
 
 def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any, ...]:
@@ -150,14 +169,6 @@ def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any
     urgency = PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
     left = bool(worse) and category == "indexability" and not urgency
     return not left, not worse, not (worse or moved), urgency, -worse, -moved
-
-
-def _frame(columns: Mapping[str, list[Any]], kinds: Any) -> pd.DataFrame:
-    index = pd.RangeIndex(len(next(iter(columns.values()))))
-    made = zip(columns.items(), kinds, strict=True)
-    return pd.DataFrame(
-        {name: make_series(values, kind, index) for (name, values), kind in made}, index=index
-    )
 
 
 def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) -> pd.DataFrame:
@@ -184,9 +195,7 @@ def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) 
         if before is not None and not (before.error_type or copy.error_type):
             texts = before.text or "", copy.text or ""
             found += [] if is_same("", *texts) else [(f"{origin}/robots.txt", "robots.txt", *texts)]
-    names = ("url", "field", "before", "after")
-    columns = {name: [row[number] for row in found] for number, name in enumerate(names)}
-    return _frame(columns, ("string", "string", "object", "object"))
+    return frame_of(_CHANGED_FIELDS, (dict(zip(_CHANGED_FIELDS, row, strict=True)) for row in found))
 
 
 def _closed(earlier: Judged, later: Judged) -> Iterator[tuple[str, str, Any, Any]]:
@@ -218,12 +227,13 @@ def _differing(earlier: Judged, later: Judged, again: Judged | None) -> Iterator
     columns = columns_of(earlier.site.pages.columns, later.site.pages.columns)
     whole = frozenset(columns)
     compared = [_compared(earlier, later, url, whole) for url in urls]
+    audits = [earlier, later] if again is None else [earlier, later, again]
     for column in columns:
-        sides = (_at(side.site.pages[column], [side.rows[url] for url in urls]) for side in (earlier, later))
-        for url, names, *values in zip(urls, compared, *sides, strict=True):
+        cells = [_cells(side, column, urls, audits) for side in (earlier, later)]
+        for url, names, *values in zip(urls, compared, *cells, strict=True):
             if column not in names or values[0] is values[1]:
                 continue
-            for name, old, new, *twice in fields_of(column, *values, *_again(again, column, url)):
+            for name, old, new, *twice in fields_of(column, *values, *_again(again, column, url, audits)):
                 if not _same(column, old, new) and not (twice and is_noise(old, new, twice[0])):
                     yield url, name, None if _missing(old) else old, None if _missing(new) else new
 
@@ -238,10 +248,24 @@ def _compared(earlier: Judged, later: Judged, url: str, whole: frozenset[str]) -
     return whole if looks == {"read"} and later.ends[url] == earlier.ends[url] else OF_ANSWERS
 
 
-def _again(again: Judged | None, column: str, url: str) -> list[Any]:
+def _again(again: Judged | None, column: str, url: str, audits: Sequence[Judged]) -> list[Any]:
     """Return what a page had in a column when it was read again, if it was."""
     known = again is not None and again.look(url) == "read" and column in again.site.pages
-    return [again.site.pages[column].iloc[again.rows[url]]] if again is not None and known else []
+    return list(_cells(again, column, [url], audits)) if again is not None and known else []
+
+
+def _cells(side: Judged, column: str, urls: Sequence[str], audits: Sequence[Judged]) -> Iterator[Any]:
+    """Yield the values of a column; of texts the content, without what the site shares in any audit."""
+    pages, rows = side.site.pages, [side.rows[url] for url in urls]
+    if column != "text" or any("visible_text" not in audit.site.pages for audit in audits):
+        yield from _at(pages[column], rows)
+        return
+    shared = [audit.site.shared_blocks for audit in audits]
+    finals = (side.site.addresses.final[row] for row in rows)
+    texts = (_at(pages[name], rows) if name in pages else repeat(None) for name in CONTENT_COLUMNS)
+    for final, *said in zip(finals, *texts, strict=False):
+        visible, main, note = (None if _missing(value) else value for value in said)
+        yield shared[0].content(final, visible, main, note, shared[1:]).text
 
 
 def _at(column: pd.Series, rows: list[int]) -> Iterator[Any]:
@@ -266,17 +290,11 @@ def changed_pages(before: Judged, after: Judged, changes: pd.DataFrame) -> pd.Da
     """Return one row for each address of both audits, those that changed most first."""
     counts = Counter(changes["url"].tolist())
     known = dict.fromkeys((*after.rows, *before.rows))
-    became = {
-        url: "changed" if url in counts else _page_change(before.look(url), after.look(url)) for url in known
-    }
+    became = {url: _page_change(url, before, after, is_changed=url in counts) for url in known}
     places = {url: place for place, url in enumerate(counts)}
-    urls = sorted(known, key=lambda url: (_PAGES.index(became[url]), places.get(url, 0)))
-    columns: dict[str, list[Any]] = {
-        "url": urls,
-        "change": [became[url] for url in urls],
-        "fields": [counts[url] for url in urls],
-    }
-    return _frame(columns, ("string", "string", "integer"))
+    urls = sorted(known, key=lambda url: (url not in counts, places.get(url, 0), _PAGES.index(became[url])))
+    rows = ({"url": url, "change": became[url], "fields": counts[url]} for url in urls)
+    return frame_of({"url": "string", "change": "string", "fields": "integer"}, rows)
 
 
 def left_index(changes: pd.DataFrame) -> pd.DataFrame:
@@ -284,10 +302,16 @@ def left_index(changes: pd.DataFrame) -> pd.DataFrame:
     return changes[(changes["field"] == "indexability") & (changes["before"] == INDEXABLE)]
 
 
-def _page_change(old: Look, new: Look) -> str:
-    if old == "absent":
-        return "added"
-    return "unchecked" if "unchecked" in (old, new) else "removed" if new == "absent" else "same"
+def _page_change(url: str, before: Judged, after: Judged, *, is_changed: bool) -> str:
+    old, new = before.look(url), after.look(url)
+    if is_changed:
+        return "gone" if old == "read" and after.is_missing(url) else "changed"
+    if "unchecked" in (old, new):
+        return "added" if old == "absent" else "unchecked"
+    if "absent" in (old, new):
+        lacking = before.is_missing(url) or after.is_missing(url)
+        return "missing" if lacking else "added" if old == "absent" else "removed"
+    return "same"
 
 
 def _keys(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Keys, Keys]:
@@ -311,6 +335,9 @@ def _became(
     places, urls = pd.factorize(issues["url"])
     found = np.array([outcome(url) for url in urls], dtype=object)[places]
     unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
+    if lacks.muted is not None and len(lacks.muted):
+        own, others = _keys(issues, lacks.muted)
+        unsure |= np.isin(own, others)
     return np.where(unsure, "unchecked", found).astype(object)
 
 

@@ -15,7 +15,7 @@ from webanalytics.audits.graph.methods import answers
 from webanalytics.audits.graph.verdicts import BROKEN
 from webanalytics.audits.origin import Audited
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.link_table import table
+from webanalytics.runs.frames.schema import frame_of
 
 Pairs: TypeAlias = npt.NDArray[np.int64]
 
@@ -48,7 +48,7 @@ def changed_links(
     pages that both crawls ``looked`` at. Of a page that was read ``again`` with other links, as many may.
     """
     if not are_crawls(before, after):
-        return table(LINKS)
+        return frame_of(LINKS)
     known: dict[str, int] = {}
     audits = [before, after] if again is None else [before, after, again]
     found = [_pairs(audit, known) for audit in audits]
@@ -78,7 +78,7 @@ def changed_links(
     for pair in both[np.isin(both % size, _moved(urls, told))].tolist():
         change = "broken" if _verdict(told[1], urls[pair % size]) in _SURE else "mended"
         rows[change].append(row(change, pair, anchors[1]))
-    return table(LINKS, (made for change in _ORDER for made in rows[change]))
+    return frame_of(LINKS, (made for change in _ORDER for made in rows[change]))
 
 
 def _rotating(links: Pairs, again: Pairs, size: int) -> Pairs:
@@ -122,7 +122,7 @@ def changed_depths(before: Audited, after: Audited) -> pd.DataFrame:
     A missing depth is that of a page to which no way leads; its change is missing, too, and it comes first.
     """
     if not are_crawls(before, after):
-        return table(DEPTHS)
+        return frame_of(DEPTHS)
     old, new = (_column(audit, "crawl_depth") for audit in (before, after))
     unsure = bool(before.site.stopped or after.site.stopped)  # the way may lead over pages that were not read
     rows = [
@@ -136,19 +136,19 @@ def changed_depths(before: Audited, after: Audited) -> pd.DataFrame:
         if url in old and depth != old[url] and not (unsure and None in (depth, old[url]))
     ]
     rows.sort(key=lambda row: -abs(row["change"]) if row["change"] is not None else -float("inf"))
-    return table(DEPTHS, rows)
+    return frame_of(DEPTHS, rows)
 
 
 def changed_orphans(before: Audited, after: Audited) -> pd.DataFrame:
     """Return the pages that are orphans in one of two crawls alone, new or fixed; none of parts of a site."""
     if not are_crawls(before, after) or before.site.stopped or after.site.stopped:
-        return table(ORPHANS)
+        return frame_of(ORPHANS)
     old, new = (_column(audit, "orphan") for audit in (before, after))
     source = _column(after, "found_on")
     come = [url for url, orphan in new.items() if orphan and not old.get(url, False)]
     gone = [url for url, orphan in new.items() if orphan is False and old.get(url, False)]
     rows = [{"change": "new", "url": url, "found_on": source[url]} for url in come]
-    return table(ORPHANS, [*rows, *({"change": "fixed", "url": url} for url in gone)])
+    return frame_of(ORPHANS, [*rows, *({"change": "fixed", "url": url} for url in gone)])
 
 
 def _column(audit: Audited, name: str) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.content.terms import Numbers, PageTerms, Scores, Terms, grouped_terms
+from webanalytics.audits.content.terms import Numbers, PageTerms, Scores, Terms, terms_of
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.page.keywords.keyness import UNLIKELY, keyness
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.schema import frame_of
 
 NEIGHBOURS = 10
 """Pages with which each page is compared for each of its terms: those that claim it next most."""
@@ -85,11 +85,7 @@ def rivals(site: Site, min_score: float) -> pd.DataFrame:
                 pair = _pair(claims[one], claims[other], score, names)
                 found += [] if pair is None else [pair]
     found.sort(key=lambda row: (-row["score"], -row["distinctiveness"]))
-    index = pd.RangeIndex(len(found))
-    columns = {
-        name: make_series([row[name] for row in found], kind, index) for name, kind in _COLUMNS.items()
-    }
-    return pd.DataFrame(columns, index=index)
+    return frame_of(_COLUMNS, found)
 
 
 def _groups(site: Site) -> Iterator[Terms]:
@@ -100,13 +96,14 @@ def _groups(site: Site) -> Iterator[Terms]:
         if clusters[row] is not None:
             first.setdefault(clusters[row], row)
 
-    def group_of(row: int, language: str) -> tuple[str, str] | None:
-        alone = site.indexable[row] and first.get(clusters[row], row) == row
-        return (_host(site.name(row)), language) if alone else None
-
-    for group in grouped_terms(site, group_of, min_length=SHORTEST_TERM).values():
-        if len(group.pages) > 1:
-            yield group
+    whole = terms_of(site, min_length=SHORTEST_TERM)
+    groups: defaultdict[tuple[str, str], list[PageTerms]] = defaultdict(list)
+    for page in whole.pages:
+        if site.indexable[page.row] and first.get(clusters[page.row], page.row) == page.row:
+            groups[_host(site.name(page.row)), page.language].append(page)
+    for pages in groups.values():
+        if len(pages) > 1:
+            yield whole.part(pages)
 
 
 def _host(url: str) -> str:

@@ -26,7 +26,7 @@ from webanalytics.operations import KEYWORDS
 from webanalytics.page.keywords.keyness import UNLIKELY, keyness
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.kinds import in_kind
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.schema import frame_of
 
 Contents: TypeAlias = "Audit | pd.DataFrame | Iterable[Audit | pd.DataFrame]"
 
@@ -127,9 +127,7 @@ def content_gap(
         if language in own and side.totals.any() and own[language].totals.any():
             rows += _gaps(side, own[language], language, top, min_pages)
     rows.sort(key=lambda row: -row["distinctiveness"])
-    index = pd.RangeIndex(len(rows))
-    columns = {name: make_series([row[name] for row in rows], kind, index) for name, kind in _COLUMNS.items()}
-    return pd.DataFrame(columns, index=index)
+    return frame_of(_COLUMNS, rows)
 
 
 def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str, Terms]:

@@ -13,6 +13,19 @@ from webanalytics.audits.origin import Audited
 class ContentMethods(CrawlerMethods):
     """Methods of `webanalytics.Audit` on content."""
 
+    @property
+    def rendering(self: Audited) -> pd.DataFrame:
+        """What only scripts bring to the pages, or change on them, where ``render=`` had them rendered.
+
+        One row for each difference: ``url``, ``what`` (title, description, canonical, robots, heading, link,
+        structured, text, address), ``change`` (added, removed, changed), ``sent`` and ``rendered``. What went
+        wrong is there too (fault): errors on the ``console``, and in ``sent`` the address of what ``failed``
+        to load. Of each kind 200 are kept of a page, and a row that says how many more there are.
+        """
+        from webanalytics.audits.content.rendering import rendering_frame
+
+        return rendering_frame(self.raw)
+
     def keywords(self: Audited, by: Literal["page", "site"] = "page", **settings: Any) -> pd.DataFrame:
         """Return the words and phrases of the contents: of each page, or of the whole site.
 

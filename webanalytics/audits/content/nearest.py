@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from webanalytics.audits.content.duplicates import words as in_order
+from webanalytics.audits.site import Site
 from webanalytics.errors import ParameterError
 
 Weights = npt.NDArray[np.float32]
@@ -33,7 +35,6 @@ CANDIDATES = 50
 SHOWN = 8
 """Words shown as evidence."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _STEP = re.compile(r"[^\W_]+")
 
 
@@ -81,6 +82,14 @@ class Vocabulary:
         named = ("url", "text", "title", "headings", "language")
         return [self._described(*row) for row in zip(*map(cells, named), strict=True)]
 
+    def of_site(self, site: Site, rows: Sequence[int]) -> list[Described]:
+        """Return some pages of a site by what each has of its own."""
+        wanted = set(rows)
+        texts = {row: content.text or "" for row, content in enumerate(site.contents()) if row in wanted}
+        known = {name: [site.values(name)[row] for row in rows] for name in ("title", "language")}
+        known |= {"url": [site.name(row) for row in rows], "text": [texts[row] for row in rows]}
+        return self.described(pd.DataFrame(known))
+
     def _described(
         self, url: object, text: object, title: object, headings: object, language: object
     ) -> Described:
@@ -88,12 +97,12 @@ class Vocabulary:
 
         address = url if isinstance(url, str) else ""
         known = text if isinstance(text, str) else ""
-        words, steps = Counter(words_of(known)), Counter(_steps(address))
+        words, steps = Counter(in_order(known)), Counter(_steps(address))
         said = [name for name in (title, *_headings(headings)) if isinstance(name, str)]
         thin = words.total() < THIN
         if thin:
             for name in said:
-                words.update(words_of(name))
+                words.update(in_order(name))
             words.update(steps)
             known = known or "\n".join([*said[:1], " ".join(steps)])
         spoken = primary(language) if isinstance(language, str) else ""
@@ -108,24 +117,6 @@ class Vocabulary:
 def _headings(cell: object) -> Iterator[object]:
     if isinstance(cell, list):
         yield from (entry.get("text") for entry in cell if isinstance(entry, dict))
-
-
-def words_of(text: str) -> Iterator[str]:
-    """Yield the words of a text in small letters; pairs of signs where a language has no spaces.
-
-    Examples
-    --------
-    >>> list(words_of("Brass lamps, Grandma's. 东京塔"))
-    ['brass', 'lamps', "grandma's", '东京', '京塔']
-    """
-    from webanalytics.page.keywords.segmentation import UNSPACED
-
-    for found in _WORD.finditer(text.lower().replace("’", "'")):
-        word = found[0]
-        if word.isascii() or not UNSPACED.search(word):
-            yield word
-        else:
-            yield from (word[at : at + 2] for at in range(max(1, len(word) - 1)))
 
 
 def _steps(url: str) -> list[str]:
@@ -145,14 +136,14 @@ def nearest(
 ) -> list[list[Near]]:
     """Return for each page the nearest of others in its language, the nearest first.
 
-    The score is the cosine of two pages' words, from 0 to 1; an eighth of it is that of their addresses'
-    words. A word counts by the logarithm of its frequency, and the less the more pages have it (K. Sparck
-    Jones, "A statistical interpretation of term specificity", 1972). A page that is among ``others`` itself,
-    by its address, is left out of its own.
+    The score is the cosine of two pages' words, from 0 to 1; an eighth of it is that of their
+    addresses' words. A word counts by the logarithm of its frequency, and the less the more pages have it
+    (K. Sparck Jones, "A statistical interpretation of term specificity", 1972). A page that is itself
+    among ``others``, by its address, is left out of its own.
     """
     size = len(known.words)
-    texts = _Side([page.words for page in pages], [page.words for page in others], size)
-    steps = _Side([page.steps for page in pages], [page.steps for page in others], size)
+    texts = Beside([page.words for page in pages], [page.words for page in others], size)
+    steps = Beside([page.steps for page in pages], [page.steps for page in others], size)
     rows = None if embed is None else _embedded(embed, pages, others)
     names = list(known.words)
     elsewhere = _elsewhere([page.language for page in others])
@@ -204,7 +195,7 @@ def _embedded(
     return sides[0], sides[1]
 
 
-class _Side:
+class Beside:
     """Words of pages beside those of others: weighed together, the others by word."""
 
     def __init__(self, pages: Sequence[Counts], others: Sequence[Counts], size: int) -> None:
@@ -249,6 +240,13 @@ class _Side:
             found[place] = self._dense[other.words] @ other.times
         self._dense[words] = 0
         return found
+
+    def cosine(self, row: int, place: int) -> float:
+        """Return the cosine of a page with one of the others."""
+        words, weights = self._rows[row]
+        others, their = self._others[place]
+        _, here, there = np.intersect1d(words, others, assume_unique=True, return_indices=True)
+        return float(weights[here] @ their[there])
 
     def shared(self, row: int, place: int) -> list[int]:
         """Return the words that bring a page and another one together, the strongest first."""

@@ -43,6 +43,10 @@ class Content(NamedTuple):
     text: str | None
     origin: Origin
 
+    def is_doubtful(self, note: str | None) -> bool:
+        """Return whether the page may say more than this, by its ``content_note``."""
+        return bool(note) and (note == "by_scripts" or self.origin == "main")
+
 
 class SharedBlocks:
     r"""The blocks that most pages of a site, or of a section of it, have.
@@ -92,8 +96,15 @@ class SharedBlocks:
         folder, is_in_one, _ = path.partition("?")[0].partition("/")
         return (site, f"{site}/{folder}") if is_in_one else (site,)
 
-    def content(self, url: str | None, visible: str | None, main: str | None, note: str | None) -> Content:
-        """Return the content of a page, and what it is.
+    def content(
+        self,
+        url: str | None,
+        visible: str | None,
+        main: str | None,
+        note: str | None,
+        others: Sequence[SharedBlocks] = (),
+    ) -> Content:
+        """Return the content of a page, and what it is; without what the same site shared at ``others`` too.
 
         It is what the page has of its own; of a site of one or two pages the main text, or all that is
         visible where it has none: what is template there nobody knows, and all of it would hide thin pages.
@@ -101,11 +112,12 @@ class SharedBlocks:
         if visible is None or (main and 2 * len(visible) < len(main)):  # the text is in data or in noscript
             return Content(main, "main")
         groups = () if url is None else self._groups(url)
-        shared = [known for group in groups if (known := self._shared.get(group)) is not None]
-        if not groups or self._shared.get(groups[0]) is None:
+        known_at = [self._shared, *(other._shared for other in others)]
+        shared = [known for at in known_at for group in groups if (known := at.get(group)) is not None]
+        if not groups or all(at.get(groups[0]) is None for at in known_at):
             return Content(main, "main") if main else Content(visible, "visible")
         blocks = visible.split("\n")
-        template = {line for line in blocks if any(hash(line) in known for known in shared)}
+        template = {line for line in blocks for known in shared if hash(line) in known}
         if main and not note:
             prose = {line for line in template if len(line) >= PARAGRAPH and line in main}
             if 2 * sum(map(len, prose)) > len(main):  # the pages of a section are written from one draft
@@ -143,11 +155,10 @@ def words_in(content: str) -> int:
     >>> words_in("Storm lantern - 30 hours"), words_in("灯台の光")
     (4, 4)
     """
-    unspaced = is_unspaced(content)
-    return sum(
-        len(words(piece)) if unspaced and is_unspaced(piece) else any(map(str.isalnum, piece))
-        for piece in content.split()
-    )
+    pieces = content.split()
+    if is_unspaced(content):
+        return sum(len(words(p)) if is_unspaced(p) else any(map(str.isalnum, p)) for p in pieces)
+    return sum([p[0].isalnum() or any(map(str.isalnum, p)) for p in pieces])
 
 
 def difference(one: str, other: str) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,9 +19,11 @@ from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS
 from webanalytics.page.keywords.keyness import PLACES, keyness
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.boundary import watched
+from webanalytics.runs.frames.schema import make_columns, make_series
 
-Numbers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[Any]
+"""Whole numbers, as small as they can be: terms of all pages are kept."""
 Scores = npt.NDArray[np.float64]
 
 LONGEST = 3
@@ -30,6 +32,9 @@ LONGEST = 3
 TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 """Most terms shown of a page and of a site."""
 
+
+KEPT_LENGTHS = (3, 4)
+"""Fewest letters of terms that are counted once, for all that asks for so many letters."""
 
 LEAST = 2
 """How often a phrase must occur on a page to be a term of it."""
@@ -79,6 +84,14 @@ class PageTerms:
         """Of how many words or phrases each term is one."""
         return self.totals[self.words]
 
+    def only(self, keep: npt.NDArray[np.bool_]) -> PageTerms:
+        """Return some of its terms."""
+        if keep.all():
+            return self
+        names = ("terms", "counts", "words", "whole")
+        places = {place: known[keep] for place, known in self.places.items()}
+        return replace(self, **{name: getattr(self, name)[keep] for name in names}, places=places)
+
 
 @dataclass(eq=False)
 class Terms:
@@ -120,8 +133,8 @@ class Terms:
                 name,
                 language,
                 self.numbers(terms),
-                np.array([known[term][0] for term in terms], np.int64),
-                np.array([known[term][1] for term in terms], np.int64),
+                np.array([known[term][0] for term in terms], np.int32),
+                np.array([known[term][1] for term in terms], np.int8),
                 np.array([(known[term][1], term) not in parts for term in terms], bool),
                 totals_of({size: one.total for size, one in found.items()}),
                 {
@@ -135,7 +148,37 @@ class Terms:
     def numbers(self, terms: Iterable[str]) -> Numbers:
         """Return the numbers of terms, new ones of new terms."""
         number = self.vocabulary.setdefault
-        return np.array([number(term, len(self.vocabulary)) for term in terms], np.int64)
+        return np.array([number(term, len(self.vocabulary)) for term in terms], np.int32)
+
+    def settle(self) -> Terms:
+        """Forget the phrases that pages have once and no page twice, when all pages are known."""
+        known = np.unique(np.array([0, *map(hash, self.vocabulary)], np.int64))
+        for number, page in enumerate(self.pages):
+            places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
+            self.pages[number] = replace(page, once=page.once[known[places] == page.once])
+        return self
+
+    def of_length(self, min_length: int) -> Terms:
+        """Return the terms that have so many letters."""
+        from webanalytics.page.keywords.segmentation import letters
+
+        keep = np.array(
+            [
+                (len(term) >= min_length and "'" not in term)
+                or sum(map(letters, term.split(" "))) >= min_length
+                for term in self.vocabulary
+            ],
+            bool,
+        )
+        return Terms(self.vocabulary, [page.only(keep[page.terms]) for page in self.pages])
+
+    def part(self, pages: list[PageTerms]) -> Terms:
+        """Return the terms of some of the pages, with a vocabulary of their own."""
+        names = self.names()
+        used, terms = np.unique(np.concatenate([page.terms for page in pages]), return_inverse=True)
+        own = np.split(terms.astype(np.int32), np.cumsum([len(page.terms) for page in pages])[:-1])
+        vocabulary = {names[number]: place for place, number in enumerate(used.tolist())}
+        return Terms(vocabulary, [replace(page, terms=found) for page, found in zip(pages, own, strict=True)])
 
     def names(self) -> list[str]:
         """Return the terms by their numbers."""
@@ -144,7 +187,7 @@ class Terms:
     @property
     def totals(self) -> Numbers:
         """The sums of the pages' totals."""
-        sums: Numbers = np.sum([page.totals for page in self.pages], axis=0, dtype=np.int64)
+        sums: Numbers = np.asarray(np.sum([page.totals for page in self.pages], axis=0, dtype=np.int64))
         return sums if self.pages else totals_of({})
 
     def frequencies(self, terms: Sequence[str] | None = None) -> tuple[Numbers, Numbers]:
@@ -208,7 +251,8 @@ def grouped_terms(
     found: dict[Hashable, Terms] = {}
     wanted = tuple(sizes)
     columns = ("title", "headings", "description", "language", "lang", "final_url", *CONTENT_COLUMNS)
-    for row, title, headings, description, detected, declared, url, *said in site.read(*columns):
+    rows = watched(site.read(*columns), len(site.good), "keywords", "page")
+    for row, title, headings, description, detected, declared, url, *said in rows:
         text = site.shared_blocks.content(url, *said).text
         if text is None or not site.addresses.first(row):
             continue
@@ -222,9 +266,25 @@ def grouped_terms(
     return found
 
 
-def terms_of(site: Site, **how: Any) -> Terms:
-    """Return the terms of all pages of an audit that were read, each page once."""
-    return grouped_terms(site, lambda row, language: True, **how).get(True, Terms())  # noqa: ARG005
+def terms_of(
+    site: Site,
+    *,
+    sizes: tuple[int, ...] = (1, 2, 3),
+    min_length: int = 4,
+    stop_words: Sequence[str] | str | None = None,
+) -> Terms:
+    """Return the terms of all pages of an audit that were read, each page once; they are counted once."""
+    least = KEPT_LENGTHS[0] if min_length in KEPT_LENGTHS else min_length
+    stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
+    counted, wanted = (("terms", sizes, length, stop) for length in (least, min_length))
+    if counted not in site.known:
+        how: dict[str, Any] = {"sizes": sizes, "min_length": least, "stop_words": stop_words}
+        found = grouped_terms(site, lambda row, language: True, **how)  # noqa: ARG005
+        site.known[counted] = found.get(True, Terms()).settle()
+    if wanted not in site.known:
+        site.known[wanted] = site.known[counted].of_length(min_length)
+    made: Terms = site.known[wanted]
+    return made
 
 
 def _address(site: Site, row: int) -> str:
@@ -295,7 +355,7 @@ def _by_page(found: Terms, top: int) -> pd.DataFrame:
             known = page.places.get(place)
             columns[f"in_{place}"] += [None] * count if known is None else known[order].tolist()
         columns["language"] += [page.language] * count
-    return _frame(columns, _PAGE_COLUMNS)
+    return pd.DataFrame(make_columns(columns, _PAGE_COLUMNS))
 
 
 def _by_site(found: Terms, top: int) -> pd.DataFrame:
@@ -317,18 +377,16 @@ def _by_site(found: Terms, top: int) -> pd.DataFrame:
     order = np.lexsort((-best, -pages, -counts))
     order = order[whole[order]][:top]
     single = len(found.pages) < 2
-    return _frame(
-        {
-            "keyword": [names[number] for number in order.tolist()],
-            "words": words[order].tolist(),
-            "pages": pages[order].tolist(),
-            "frequency": counts[order].tolist(),
-            "best_page": [found.pages[number].name for number in best_page[order].tolist()],
-            "distinctiveness": [None] * len(order) if single else best[order].tolist(),
-            **{f"in_{place}": standing[place][order].tolist() for place in PLACES},
-        },
-        _SITE_COLUMNS,
-    )
+    cells = {
+        "keyword": [names[number] for number in order.tolist()],
+        "words": words[order].tolist(),
+        "pages": pages[order].tolist(),
+        "frequency": counts[order].tolist(),
+        "best_page": [found.pages[number].name for number in best_page[order].tolist()],
+        "distinctiveness": [None] * len(order) if single else best[order].tolist(),
+        **{f"in_{place}": standing[place][order].tolist() for place in PLACES},
+    }
+    return pd.DataFrame(make_columns(cells, _SITE_COLUMNS))
 
 
 _PAGE_COLUMNS: dict[str, Dtype] = {
@@ -351,13 +409,6 @@ _SITE_COLUMNS: dict[str, Dtype] = {
     "distinctiveness": "float",
     **{f"in_{place}": "integer" for place in PLACES},
 }
-
-
-def _frame(columns: dict[str, list[Any]], dtypes: dict[str, Dtype]) -> pd.DataFrame:
-    index = pd.RangeIndex(len(next(iter(columns.values()))))
-    return pd.DataFrame(
-        {name: make_series(columns[name], dtype, index) for name, dtype in dtypes.items()}, index=index
-    )
 
 
 def of_main_texts(frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.verdicts import BROKEN
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.link_table import KINDS, POSITIONS, RELS, table
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.link_table import KINDS, POSITIONS, RELS
+from webanalytics.runs.frames.schema import frame_of, make_series
 
 BROKEN_LINKS: Mapping[str, Dtype] = {
     "url": "string",
@@ -140,7 +140,9 @@ def broken_frame(graph: LinkGraph, answers: Mapping[str, Answer]) -> pd.DataFram
         (url for url in broken if by_url[url] or url not in ends),
         key=lambda url: (BROKEN.index(broken[url].verdict), -len(by_url[url])),
     )
-    return table(BROKEN_LINKS, (row for url in order for row in _rows(graph, url, broken[url], by_url[url])))
+    return frame_of(
+        BROKEN_LINKS, (row for url in order for row in _rows(graph, url, broken[url], by_url[url]))
+    )
 
 
 def _rows(graph: LinkGraph, url: str, answer: Answer, links: list[int]) -> Iterator[dict[str, Any]]:
@@ -170,7 +172,7 @@ def paths_frame(graph: LinkGraph, url: str, most: int) -> pd.DataFrame:
             for step, link in enumerate(way, 1):
                 target = graph.table.urls[graph.table.target[link]]
                 rows.append({"path": number, "step": step, "url": target, **_link(graph, link)})
-    return table(PATHS, rows)
+    return frame_of(PATHS, rows)
 
 
 def _ways(graph: LinkGraph, end: int, most: int) -> Iterator[tuple[int, list[int]]]:

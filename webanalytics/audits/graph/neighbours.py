@@ -9,7 +9,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.link_table import table
+from webanalytics.runs.frames.schema import frame_of
 
 Side: TypeAlias = Literal["in", "out"]
 
@@ -60,7 +60,7 @@ def neighbours_frame(graph: LinkGraph, urls: list[Any], most_rows: int = MOST_RO
     """Return the neighbours of all pages, of each the first few."""
     most = max(3, min(MOST, most_rows // max(2 * len(urls), 1)))
     sides: tuple[Side, Side] = ("in", "out")
-    return table(
+    return frame_of(
         COLUMNS,
         (
             {"url": url, "side": side, "other": found.url, "anchor": found.anchor}

@@ -17,7 +17,7 @@ from webanalytics.core.option_types import PageOptions
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.input_files import read_frame
-from webanalytics.runs.frames.link_table import table
+from webanalytics.runs.frames.schema import frame_of
 from webanalytics.urls import address
 
 __all__ = ["check_redirects"]
@@ -98,7 +98,7 @@ async def check_redirects(
         for url, source, row in zip((*planned, *forgotten), asked, cells, strict=True)
     ]
     rows.sort(key=lambda row: ORDER.index(row["verdict"]))
-    return table(COLUMNS, rows)
+    return frame_of(COLUMNS, rows)
 
 
 def _table(plan: Any) -> pd.DataFrame:

@@ -19,8 +19,8 @@ from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.link_table import table
 from webanalytics.runs.frames.output_files import write_frame
+from webanalytics.runs.frames.schema import frame_of
 
 __all__ = ["redirect_map"]
 
@@ -246,7 +246,7 @@ async def redirect_map(
         values = before[name].tolist() if name in before else [None] * len(rows)
         for row, value in zip(rows, values, strict=True):
             row[name] = None if pd.isna(value) else value
-    return RedirectMap(table(COLUMNS, rows))
+    return RedirectMap(frame_of(COLUMNS, rows))
 
 
 def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:

@@ -38,10 +38,10 @@ async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> p
 
 async def _frame(source: Any, parameter: str, options: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(source, Audit):
-        return source.pages[[name for name in READ if name in source.pages]]
+        return _of_audit(source)
     if isinstance(source, pd.DataFrame) and "url" in source:
         if "html" in source and "text" not in source:
-            return (await audit(source, **options)).pages
+            return _of_audit(await audit(source, **options))
         return source
     if isinstance(source, (str, os.PathLike)):
         return await _named(source, parameter, options)
@@ -56,10 +56,17 @@ async def _frame(source: Any, parameter: str, options: Mapping[str, Any]) -> pd.
     )
 
 
+def _of_audit(source: Audit) -> pd.DataFrame:
+    """Return what is known of `READ`; the texts are the contents, without what the site shares."""
+    found = source.pages[[name for name in READ if name in source.pages]]
+    texts = [content.text for content in source.rows_site.contents()]
+    return found.assign(text=pd.Series(texts, found.index, dtype=object))
+
+
 async def _named(source: str | os.PathLike[str], parameter: str, options: Mapping[str, Any]) -> pd.DataFrame:
     """Return the pages of a folder, an archive, or a sitemap."""
     if is_archive(source):
-        return (await audit(Path(source), **options)).pages
+        return _of_audit(await audit(Path(source), **options))
     if isinstance(source, str) and address(source):
         return (await sitemap_frame(source, resolve(options))).dropna(subset=["url"])
     if await asyncio.to_thread(os.path.isdir, source):

@@ -19,6 +19,7 @@ from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.overview.failures import refusal_warning, refused
 from webanalytics.audits.score import COUNTED, ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
+from webanalytics.audits.work.muting import notes as muted_notes
 from webanalytics.core.strings import one_line, shortened, table_lines, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
 
@@ -38,7 +39,7 @@ WIDEST = 110
 
 NUMBERS = frozenset(
     (
-        *("pages", "share", "before", "after", "worse", "new pages", "fixed", "removed"),
+        *("pages", "addresses", "share", "before", "after", "worse", "new pages", "fixed", "removed"),
         *("unchecked", "points", "score", "high", "medium", "low"),
     )
 )
@@ -46,6 +47,8 @@ NUMBERS = frozenset(
 
 PAGE_FIGURES = {
     **{name: f"pages {name}" for name in ("added", "removed", "changed", "same")},
+    "gone": "pages gone (HTTP 404 or 410)",
+    "missing": "addresses without a page in one of the two alone",
     "unchecked": "pages not looked at",
 }
 ISSUE_FIGURES = {
@@ -121,7 +124,7 @@ def audit_overview(
         scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
         alarm=audit.alarm,
         blocks=blocks,
-        notes=notes + _rule_notes(audit.issues),
+        notes=[*muted_notes(audit.muted, audit.origin.mutes), *notes, *_rule_notes(audit.issues)],
         hint='See .causes(), .summary(), .issues, .failures() and .pages; .report("report.html") and '
         '.to_excel("audit.xlsx") write them.',
         warning=warning,
@@ -160,10 +163,10 @@ def _failures(found: pd.DataFrame) -> list[Block]:
         rows.append((_text(said, 200), f"{pages:,}", _text(url if isinstance(url, str) else "", 60)))
     more = _more(len(found), "reasons: .failures()")
     lines = [
-        f"{counted(pages, 'pages')}: {said}" + (f", such as {url}" if url else "")
+        f"{counted(pages, 'addresses')}: {said}" + (f", such as {url}" if url else "")
         for said, pages, url in rows
     ]
-    return [Block("Not read", ("reason", "pages", "for example"), rows, more, lines=lines)]
+    return [Block("Not read", ("reason", "addresses", "for example"), rows, more, lines=lines)]
 
 
 def _pages(pages: pd.DataFrame) -> Block:
@@ -198,7 +201,7 @@ def comparison_overview(
         (label, f"{int(counts.get(name, 0)):,}")
         for labels, counts in ((PAGE_FIGURES, changed), (ISSUE_FIGURES, found))
         for name, label in labels.items()
-        if name != "unchecked" or name in counts
+        if name not in ("unchecked", "gone", "missing") or name in counts
     ]
     scored = ""
     if score.before is not None and score.after is not None:
@@ -305,7 +308,9 @@ def counted(value: str, label: str) -> str:
     """
     if value == "1":
         label = label.replace("pages", "page").replace("issues", "issue").replace("their page", "its page")
-        label = label.replace("faults", "fault").replace("warnings", "warning")
+        label = (
+            label.replace("addresses", "address").replace("faults", "fault").replace("warnings", "warning")
+        )
     return f"{value} {label}"
 
 

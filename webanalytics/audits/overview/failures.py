@@ -11,7 +11,7 @@ import pandas as pd
 from webanalytics.core.messages import ADVICE, MESSAGES, Advice, advice_on, recognise
 from webanalytics.core.messages.kinds import MEANINGS
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.schema import as_frame, make_series
+from webanalytics.runs.frames.schema import as_frame, make_columns
 from webanalytics.urls import address
 
 COLUMNS: dict[str, Dtype] = {
@@ -121,9 +121,7 @@ def failures(pages: pd.DataFrame) -> pd.DataFrame:
         "url": [next((urls[row] for row in rows if urls[row] is not None), None) for _, rows in found],
         "error_key": [why.key for why, _ in found],
     }
-    index = pd.RangeIndex(len(found))
-    made = {name: make_series(cells[name], dtype, index) for name, dtype in COLUMNS.items()}
-    return as_frame(made, index, "failures")
+    return as_frame(make_columns(cells, COLUMNS), pd.RangeIndex(len(found)), "failures")
 
 
 LARGE_SHARE = 0.1

@@ -28,10 +28,10 @@ from webanalytics.audits.report.content import FACTS, Content, read
 from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
 from webanalytics.audits.report.site import CrawlParts
-from webanalytics.audits.report.tables import Chapter, counted
+from webanalytics.audits.report.tables import Chapter
 from webanalytics.audits.score import COUNTED
 from webanalytics.core import templates
-from webanalytics.core.strings import percent, to_one_decimal
+from webanalytics.core.strings import counted, percent, to_one_decimal
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
 from webanalytics.thresholds import PRIORITIES
@@ -228,6 +228,7 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
             "first": charts.first(content),
             "statuses": charts.statuses(content),
             "titles": charts.titles(content),
+            "types": charts.types(content),
             "matrix": charts.matrix(content),
         },
         movement=moved,

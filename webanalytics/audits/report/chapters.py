@@ -14,17 +14,8 @@ import pandas as pd
 from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import (
-    Cell,
-    Chapter,
-    Table,
-    counted,
-    headings,
-    number,
-    page_cell,
-    page_link,
-)
-from webanalytics.core.strings import percent
+from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_cell, page_link
+from webanalytics.core.strings import counted, percent
 from webanalytics.thresholds import AUDIENCES, SCALES_BY_NAME
 
 MOST_LANGUAGES = 20
@@ -202,6 +193,8 @@ def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
     return Chapter("keywords", "Keywords", note, tables)
 
 
+SUBJECT = 10
+"""Pages whose texts have a term for each whose title or main heading has it, from which on it is shared."""
 _TERM_COLUMNS = ("keyword", "pages", "frequency", "in_title", "in_h1")
 
 
@@ -210,17 +203,31 @@ def _value(value: Scalar) -> float:
 
 
 def _common(cells: dict[str, list[Scalar]]) -> Table:
-    """Return the terms that stand on most pages."""
-    rows = sorted(
+    """Return the terms that stand on most pages, as their subjects: in the titles or headings of some too.
+
+    What many pages say, and nearly none in its title or main heading, is a word that pages share whatever
+    they are about.
+    """
+    ranked = sorted(
         range(len(cells["keyword"])),
         key=lambda row: (-_value(cells["pages"][row]), -_value(cells["frequency"][row])),
     )
+    places = [[_value(value) for value in cells[name]] for name in _TERM_COLUMNS[3:]]
+
+    def is_shared(row: int) -> bool:
+        pages = _value(cells["pages"][row])
+        return pages >= SUBJECT and SUBJECT * max(values[row] for values in places) < pages
+
+    known = any(any(values) for values in places)
+    rows = [row for row in ranked if not (known and is_shared(row))]
+    shared = [str(cells["keyword"][row]) for row in ranked if known and is_shared(row)][:MOST_NAMED]
+    left = f"In many texts, and in few titles: {', '.join(shared)}." if shared else ""
     heads = headings("Term", "Pages", "Times", "In titles", "In h1", numbers=".nnnn")
     lines = [
         [Cell(str(cells["keyword"][row])), *(number(cells[name][row]) for name in _TERM_COLUMNS[1:])]
         for row in rows[:MOST_TERMS]
     ]
-    return Table("On most pages", "", heads, lines)
+    return Table("On most pages", "", heads, lines, left)
 
 
 def _best_pages(cells: dict[str, list[Scalar]]) -> dict[Scalar, list[int]]:

@@ -16,7 +16,7 @@ import numpy as np
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.audits.report.content import Content, RuleLine
 from webanalytics.audits.score import COSTS
-from webanalytics.core.strings import percent
+from webanalytics.core.strings import counted, percent
 from webanalytics.thresholds import TITLE_CHARACTERS, TITLE_PIXELS
 
 FEWEST_RULES, MOST_RULES = 8, 12
@@ -151,6 +151,20 @@ def statuses(content: Content) -> Bars | None:
         for code, count in ordered
     ]
     return Bars("Status codes", "By the status of the last answer.", lines)
+
+
+def types(content: Content) -> Bars | None:
+    """Return bars of the types of pages; None where they are not known."""
+    counts = Counter(str(kind) for kind in content.values("page_type") if kind)
+    unsure = sum(bool(note) for note in content.values("content_note"))
+    lines = [
+        Line(kind.capitalize(), count, "low", percent(count / content.size), {"page_type": kind})
+        for kind, count in counts.most_common()
+    ]
+    note = "By their elements and structured data." + (
+        f" The text of {counted(unsure)} may lack parts." if unsure else ""
+    )
+    return Bars("Types of pages", note, lines) if lines else None
 
 
 def _status_colour(code: Scalar) -> str:

@@ -54,6 +54,9 @@ FACTS = (
     Fact("description_pixels", "Description width", "px"),
     Fact("h1_count", "h1 headings"),
     Fact("h2_count", "h2 headings"),
+    Fact("page_type", "Type of page"),
+    Fact("content_confidence", "Chance that the text is right"),
+    Fact("content_note", "Why it is low"),
     Fact("wordCount", "Words"),
     Fact("audience", "Readers it suits"),
     Fact("readability_score", "Readability score"),
@@ -105,7 +108,7 @@ _OF_ALL = frozenset(
         *("url", "status", "error", "title", "section", "indexable", "score", "http_status", "final_url"),
         *("redirects", "indexability", "lang", "language", "title_length", "title_pixels", "wordCount"),
         *("audience", "readability_score", "readability_scale", "readability_note", "depth", "crawl_depth"),
-        *("link_score", "inlinks"),
+        *("link_score", "inlinks", "page_type", "content_note"),
     )
 )
 """Columns that the report of many pages has of all of them: its lists, charts and chapters need them."""
@@ -156,8 +159,8 @@ class Content:
         Titles of rules that could not be tried on these pages, and why.
     lacking : dict of str to tuple of str
         Titles of rules that could not be tried, and the names of what was missing.
-    kind : {"section", "host"}
-        What the column ``section`` holds: folders of one site, or hosts.
+    kind : {"section", "host", "segment"}
+        What the column ``section`` holds: folders of one site, hosts, or the user's segments.
     """
 
     size: int
@@ -253,6 +256,8 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
         [final or url for final, url in zip(columns["final_url"], columns["url"], strict=True)],
         columns["section"],
     )
+    if "segment" in pages:
+        kind, columns["section"] = "segment", column(pages, "segment")
     filled = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     names = [str(name) for name in column(issues, "rule")]
     addresses = column(issues, "url", LONGEST_URL)

@@ -7,6 +7,7 @@ from typing import Any
 
 from webanalytics.audits.report.large import MANY_PAGES
 from webanalytics.audits.report.site import parts_of
+from webanalytics.audits.work.muting import notes as muted_notes
 
 
 def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -18,7 +19,10 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "score": lambda: audit.score,
         "audited_at": lambda: audit.audited_at,
         "failures": audit.failures,
-        "notes": lambda: [audit.origin.incomplete] * bool(audit.origin.incomplete),
+        "notes": lambda: [
+            *[audit.origin.incomplete] * bool(audit.origin.incomplete),
+            *muted_notes(audit.muted, audit.origin.mutes),
+        ],
         "crawl": lambda: parts_of(audit),
         "causes": audit.causes,
         "alarm": lambda: audit.alarm,

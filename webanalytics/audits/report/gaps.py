@@ -9,13 +9,10 @@ import pandas as pd
 
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import counted
-from webanalytics.audits.unavailable_rules import LACKED, OTHERS
+from webanalytics.audits.unavailable_rules import first_lacked
+from webanalytics.core.strings import counted
 
 MOST_FAILURES = 8
-
-_FETCH = "what a fetch tells, its status, redirects, headers and time, which saved pages lack"
-_FETCHED = frozenset(("http_status", "redirects", "headers", "robots", "elapsed", "bytes"))
 
 
 class Gap(NamedTuple):
@@ -28,7 +25,7 @@ class Gap(NamedTuple):
 
 
 def failures(frame: pd.DataFrame) -> list[Gap]:
-    """Return why pages were not read, the most frequent reason first.
+    """Return why addresses gave no page, the most frequent reason first.
 
     Parameters
     ----------
@@ -40,7 +37,7 @@ def failures(frame: pd.DataFrame) -> list[Gap]:
         return []
     cells = (column(frame, name) for name in ("reason", "pages", "advice", "option"))
     found = [
-        Gap(counted(int(count)), str(reason or "unknown"), _advice(advice, option))
+        Gap(f"{count:,.0f} address{'es' * (count != 1)}", str(reason or "unknown"), _advice(advice, option))
         for reason, count, advice, option in zip(*cells, strict=True)
         if isinstance(count, (int, float))
     ]
@@ -58,9 +55,7 @@ def untried(content: Content) -> list[Gap]:
     """Return what rules were not tried, by what they lacked first, the most rules first."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for title, names in content.lacking.items():
-        groups[
-            next((_FETCH if name in _FETCHED else LACKED.get(name, OTHERS) for name in names), OTHERS)
-        ].append(title)
+        groups[first_lacked(names)].append(title)
     found = [
         Gap(counted(len(titles), "rule"), need, names=", ".join(sorted(titles)))
         for need, titles in sorted(groups.items(), key=lambda item: -len(item[1]))

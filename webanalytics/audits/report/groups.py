@@ -13,7 +13,7 @@ from webanalytics.thresholds import TOP_LEVEL
 ONE_SITE = 0.9
 """Share of the pages from which their most common host makes them pages of one site."""
 
-Kind = Literal["section", "host"]
+Kind = Literal["section", "host", "segment"]
 
 
 def cut(urls: Sequence[Scalar], sections: Sequence[Scalar]) -> tuple[Kind, list[Scalar]]:

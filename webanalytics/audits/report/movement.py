@@ -104,8 +104,9 @@ def _issues(changes: list[str]) -> list[dict[str, Any]]:
 
 def _pages(changes: list[str]) -> list[dict[str, Any]]:
     counts = Counter(changes)
-    known = ("added", "removed", "changed")
-    parts = ", ".join(f"{counts[name]:,} {name}" for name in known)
+    known = ("added", "removed", "gone", "changed")
+    said = [name for name in known if counts[name] or name != "gone"]
+    parts = ", ".join(f"{counts[name]:,} {name}{' (HTTP 404 or 410)' * (name == 'gone')}" for name in said)
     parts += f"; {counts['unchecked']:,} not looked at" if counts["unchecked"] else ""
     return [{"label": "Pages that differ", "value": sum(counts[name] for name in known), "after": parts}]
 

@@ -11,10 +11,9 @@ from markupsafe import Markup, escape
 from webanalytics.audits.report.chapters import UNDETERMINED
 from webanalytics.audits.report.charts import category_label, status_label
 from webanalytics.audits.report.content import Content, RuleLine
-from webanalytics.audits.report.tables import counted
 from webanalytics.audits.score import COSTS
 from webanalytics.core import templates
-from webanalytics.core.strings import percent
+from webanalytics.core.strings import counted, percent
 from webanalytics.thresholds import PRIORITIES
 
 MOST_SECTIONS = 300

@@ -11,7 +11,8 @@ import pandas as pd
 
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import Cell, Chapter, Table, counted, headings, number, page_link
+from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_link
+from webanalytics.core.strings import counted
 
 MOST_DEPTHS = 15
 MOST_STRONG = 10

@@ -109,12 +109,3 @@ def page_cell(content: Content, url: Scalar, note: str = "", *, address: bool = 
         return Cell(str(url or "–"), note)
     found = page_link(content, row)
     return Cell(note=note, pages=[found if address else found._replace(address="")])
-
-
-def counted(count: int, noun: str = "page") -> str:
-    """Return a count with its noun.
-
-    >>> counted(1), counted(1200, "rule")
-    ('1 page', '1,200 rules')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -15,9 +15,9 @@ from webanalytics.fetching import Fetcher
 from webanalytics.operations import CRAWL_PAGES, OUTLINKS
 from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.frames.build import FrameBuilder
-from webanalytics.runs.frames.link_table import CHECKED, LinkTable, table
+from webanalytics.runs.frames.link_table import CHECKED, LinkTable
 from webanalytics.runs.frames.link_table import KINDS as LINK_KINDS
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.schema import frame_of, make_series
 
 Resources = Literal["ignore", "check"]
 
@@ -96,7 +96,7 @@ async def checked(pages: Iterable[Mapping[str, str]], options: Mapping[str, Any]
             kinds.setdefault(url, kind)
     wanted = sorted(counts, key=lambda url: -counts[url])[:MOST_RESOURCES]
     async with Fetcher(fetch_settings(options)) as fetcher:
-        return table(CHECKED, await check(fetcher, {url: kinds[url] for url in wanted}))
+        return frame_of(CHECKED, await check(fetcher, {url: kinds[url] for url in wanted}))
 
 
 def with_broken(

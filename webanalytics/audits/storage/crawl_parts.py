@@ -23,9 +23,8 @@ from webanalytics.runs.frames.link_table import (
     TRAPS,
     CrawlFacts,
     LinkTable,
-    table,
 )
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.schema import frame_of, make_series
 
 TABLES: Mapping[str, Mapping[str, Dtype]] = {
     "skipped": SKIPPED,
@@ -120,7 +119,7 @@ def checked_of(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
 
 
 def _check_columns(name: str, frame: pd.DataFrame) -> None:
-    wanted = table(TABLES[name]).dtypes
+    wanted = frame_of(TABLES[name]).dtypes
     found = frame.dtypes
     if list(found.index) != list(wanted.index) or not all(map(_alike, found, wanted)):
         raise Unreadable

@@ -19,11 +19,12 @@ from typing import Any
 import pandas as pd
 
 from webanalytics._version import __version__
-from webanalytics.audits.origin import Origin
+from webanalytics.audits.origin import Mute, Origin
 from webanalytics.audits.profiles import Profile, resolve_profile, without
 from webanalytics.audits.rules import BUILT_IN, RULES
 from webanalytics.audits.storage import row_parts as stored_parts
 from webanalytics.audits.storage.crawl_parts import NEEDED, PARTS, checked_of, crawl_of, frames_of, values_of
+from webanalytics.audits.work.muting import checked as checked_mute
 from webanalytics.core.operations.model import Field
 from webanalytics.errors import ParameterError, reason
 from webanalytics.fetching.robots import RobotsCopy
@@ -68,6 +69,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         "date": origin.date,
         "score": origin.score,
         **({"stopped": origin.stopped} if origin.stopped else {}),
+        **({"mutes": [vars(mute) for mute in origin.mutes]} if origin.mutes else {}),
         **({} if crawl is None else {"crawl": values_of(crawl)}),
         **({} if rows is None else {"rows": rows.manifest}),
     }
@@ -102,7 +104,8 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         checked = checked_of(frames)
         copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
         sitemap, robots = frames.get("sitemap"), manifest["robots"]
-        origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies, _stopped(manifest))
+        known = (sitemap, robots, profile, date, score, crawl, checked, copies)
+        origin = Origin(*known, _stopped(manifest), _mutes(manifest))
     except FileNotFoundError:
         raise refusal(
             parameter,
@@ -111,7 +114,16 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         ) from None
     except DamagedPartError as error:
         raise error.about(parameter) from None
-    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (
+        Unreadable,
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ):
         raise refusal(
             parameter,
             "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
@@ -159,6 +171,14 @@ def _stopped(manifest: Mapping[str, Any]) -> str:
     if not isinstance(said, str):
         raise Unreadable
     return said[:1_000]
+
+
+def _mutes(manifest: Mapping[str, Any]) -> tuple[Mute, ...]:
+    """Return what is muted, checked like what a user mutes."""
+    found = tuple(checked_mute(Mute(**parts)) for parts in manifest.get("mutes", ()))
+    if not all(isinstance(mute.reason, str) and isinstance(mute.rule, (str, type(None))) for mute in found):
+        raise Unreadable
+    return found
 
 
 def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:

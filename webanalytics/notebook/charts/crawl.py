@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from webanalytics.core.strings import percent
+from webanalytics.core.strings import counted, percent
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted
 
 CLASSES: dict[str, str] = {
     "read": style.BLUE,

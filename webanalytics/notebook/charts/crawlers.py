@@ -9,9 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-from webanalytics.core.strings import percent
+from webanalytics.core.strings import counted, percent
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, shortened
 
 PURPOSES = {"search": "Search", "user": "On request of users", "training": "Training of models"}
 """Headings of the groups of crawlers, in their order."""
@@ -138,21 +137,8 @@ def _draw(ax: Axes, cells: Any) -> None:
 
 
 def _name(ax: Axes, sections: list[str], crawlers: list[tuple[str, str]]) -> None:
-    captions.row_labels(ax, [f"/{name}" for name in sections], width=30)
-    names, families = lettering(shortened([name for name, _ in crawlers], 24))
-    names = captions.fitted_labels(ax, names, _WIDEST_NAME, 9, families)
-    ax.set_xticks(
-        range(len(names)),
-        labels=names,
-        fontfamily=families,
-        parse_math=False,
-        rotation=40,
-        ha="right",
-        rotation_mode="anchor",
-    )
-    ax.tick_params(axis="x", length=0, labelcolor=style.ink(ax))
-    ax.spines["bottom"].set_visible(False)
-    ax.set_xlabel("", fontfamily=[BASE_FONT])
+    rows = [f"/{name}" for name in sections]
+    captions.cell_labels(ax, rows, [name for name, _ in crawlers], _WIDEST_NAME)
     ax.set_ylim(max(len(sections), style.FEWEST_ROWS) - 0.5, -1.2)  # room for the headings of the groups
     purposes = [purpose for _, purpose in crawlers]
     for purpose, name in PURPOSES.items():

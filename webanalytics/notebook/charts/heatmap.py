@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize, PowerNorm
 from numpy.typing import NDArray
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.charts.keywords import tidy, why_none
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, path_labels, shortened
+from webanalytics.notebook.drawing.labels import path_labels
 from webanalytics.page.keywords.keyness import CRITICAL, UNLIKELY, keyness
 
 Cells = NDArray[np.float64]
@@ -93,7 +94,7 @@ def keyword_heatmap(
             .to_numpy(dtype=float)
             for name in ("frequency", "score")
         )
-        _name(ax, chosen, shown)
+        captions.cell_labels(ax, chosen, path_labels(pd.Series(shown, dtype=object)))
         numbered = paint_cells(ax, times, scores)
         notes.append(_legend(numbered, single=len(shown) < 2))
     captions.headline(ax, title or _title(chosen, shown), data.joined(*notes))
@@ -215,27 +216,3 @@ def _short(value: float) -> str:
     ('7', '12k')
     """
     return f"{value:g}" if value < 1000 else f"{value / 1000:.0f}k"
-
-
-WIDEST_COLUMN = 170
-"""Most points that the name of a column may take."""
-
-
-def _name(ax: Axes, keywords: list[str], urls: list[str]) -> None:
-    columns = len(urls)
-    captions.row_labels(ax, keywords, width=30)
-    names, families = lettering(shortened(path_labels(pd.Series(urls, dtype=object)), 24))
-    names = captions.fitted_labels(ax, names, WIDEST_COLUMN, 9, families)
-    slant = 0 if columns == 1 else 40
-    ax.set_xticks(
-        range(columns),
-        labels=names,
-        fontfamily=families,
-        parse_math=False,
-        rotation=slant,
-        ha="center" if not slant else "right",
-        rotation_mode="anchor",
-    )
-    ax.tick_params(axis="x", length=0, labelcolor=style.ink(ax))
-    ax.spines["bottom"].set_visible(False)
-    ax.set_xlabel("", fontfamily=[BASE_FONT])

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts.heatmap import paint_cells
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
 
 FILLS = {"high": "#8f2a00", "medium": "#d67d00", "low": style.BLUE_TINT}
@@ -88,6 +88,7 @@ def issues_by_section(
     *,
     ax: Axes | None = None,
     by: Literal["category", "rule"] = "category",
+    segment: str = "section",
     top: int = 15,
     max_sections: int = 15,
     title: str | None = None,
@@ -106,6 +107,8 @@ def issues_by_section(
         ``section`` gives the sections if it is there; otherwise they come from the URLs.
     by : {"category", "rule"}
         What the columns are.
+    segment : str
+        Which column of the audit's pages, or of the frame, gives the rows, such as ``page_type``.
     top : int
         The most columns to draw.
     max_sections : int
@@ -115,7 +118,7 @@ def issues_by_section(
     ------
     ParameterError
         When `top` or `max_sections` is out of range (1 to 40, 1 to 100), for another `by`, or when the frame
-        lacks the columns.
+        or the audit's pages lack the columns.
 
     Examples
     --------
@@ -128,7 +131,7 @@ def issues_by_section(
     if by not in ("category", "rule"):
         raise ParameterError.one_of("by", ["category", "rule"])
     names = ["section", "scope", "title"] if by == "rule" else ["section", "scope"]
-    issues = data.pick(_with_sections(frame), ["url", by], _MAKERS, optional=names)
+    issues = data.pick(_with_sections(frame, segment), ["url", by], _MAKERS, optional=names)
     kinds = pd.Series(data.strings(issues[by]), index=issues.index, dtype=object)
     usable = kinds.notna().to_numpy() & ~data.has_failed(issues)
     sections = pd.Series(_sections(issues), index=issues.index, dtype=object)
@@ -138,17 +141,20 @@ def issues_by_section(
     rows = rows.sort_values(ascending=False, kind="stable")
     kept, shown = columns.head(top).index.tolist(), rows.head(max_sections).index.tolist()
     ax = style.start(ax, style.row_height(len(shown), 2.4))
-    notes = [left_out(len(shown), len(rows), "section"), left_out(len(kept), len(columns), by)]
+    kind_of_row = _spoken(segment)
+    notes = [left_out(len(shown), len(rows), kind_of_row), left_out(len(kept), len(columns), by)]
     if found.empty:
         captions.message(ax, _reason(issues))
     else:
         table = pd.crosstab(found["section"], found["kind"]).reindex(index=shown, columns=kept)
         cells = table.fillna(0).to_numpy(dtype=float)
-        name_axes(ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept)
+        captions.cell_labels(
+            ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept
+        )
         if not paint_cells(ax, cells):
             notes.append(f"darker is more pages, up to {np.max(cells):,g}")
     notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
-    heading = "Pages with issues" + ("" if found.empty else f", by section and {by}")
+    heading = "Pages with issues" + ("" if found.empty else f", by {kind_of_row} and {by}")
     captions.headline(ax, title or heading, data.joined(*notes))
     return ax
 
@@ -183,9 +189,15 @@ def _of_pages(issues: pd.DataFrame) -> pd.DataFrame:
     return issues[issues["scope"].ne("host").to_numpy(bool)] if "scope" in issues else issues
 
 
-def _with_sections(frame: Any) -> Any:
-    """Return issues; those of an audit with its sections, or its hosts if there are several."""
+def _with_sections(frame: Any, segment: str) -> Any:
+    """Return issues; those of an audit with its sections or segments, or its hosts if there are several."""
     issues = _issues(frame)
+    if segment != "section":
+        pages = data.pick(frame.pages if data.is_audit(frame) else issues, ["url", segment], _MAKERS)
+        of: dict[Any, Any] = dict(zip(data.strings(pages["url"]), data.strings(pages[segment]), strict=True))
+        unknown = f"(no {_spoken(segment)})"
+        sections = [of.get(url) or unknown for url in data.strings(issues["url"])]
+        return issues.assign(section=pd.Series(sections, index=issues.index, dtype=object))
     if not data.is_audit(frame):
         return issues
     urls = data.strings(frame.pages["url"])
@@ -289,22 +301,3 @@ def _bars(ax: Axes, shown: pd.DataFrame, total: int | None) -> None:
         ax,
         [Patch(facecolor=FILLS[level], edgecolor=EDGES[level], label=f"{level} priority") for level in used],
     )
-
-
-def name_axes(ax: Axes, sections: list[str], columns: list[str]) -> None:
-    """Write the names of rows and columns, those of several columns aslant."""
-    captions.row_labels(ax, sections, width=30)
-    names, families = lettering(shortened(list(columns), 24))
-    slant = 0 if len(columns) == 1 else 40
-    ax.set_xticks(
-        range(len(columns)),
-        labels=names,
-        fontfamily=families,
-        parse_math=False,
-        rotation=slant,
-        ha="right" if slant else "center",
-        rotation_mode="anchor",
-    )
-    ax.tick_params(axis="x", length=0, labelcolor=style.ink(ax))
-    ax.spines["bottom"].set_visible(False)
-    ax.set_xlabel("", fontfamily=[BASE_FONT])

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import clean, counted, path_labels, shorten
+from webanalytics.notebook.drawing.labels import clean, shorten
 from webanalytics.operations import KEYWORDS
 
 
@@ -64,7 +65,7 @@ def keywords(
         captions.message(ax, why_none(pages))
     else:
         _bars(ax, totals, several=len(pages) > 1)
-    captions.headline(ax, title or _title(pages), _subtitle(pages, counts))
+    captions.headline(ax, title or captions.title_of("Keywords", pages["url"]), _subtitle(pages, counts))
     return ax
 
 
@@ -153,13 +154,6 @@ def totals_of(counts: pd.DataFrame) -> pd.DataFrame:
         frequency=("frequency", "sum"), pages=("url", "nunique")
     )
     return grouped.sort_values("frequency", ascending=False, kind="stable")
-
-
-def _title(pages: pd.DataFrame) -> str:
-    if len(pages) == 1:
-        (label,) = path_labels(pages["url"])
-        return f"Keywords of {shorten(label, 40)}"
-    return f"Keywords of {counted(len(pages), 'page')}" if len(pages) else "Keywords"
 
 
 def _subtitle(pages: pd.DataFrame, counts: pd.DataFrame) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,21 +11,41 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_widths
+from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import ridges
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted, path_labels
-from webanalytics.thresholds import DESCRIPTION_CHARACTERS, TITLE_CHARACTERS
+from webanalytics.notebook.drawing.labels import path_labels
+from webanalytics.thresholds import (
+    DESCRIPTION_CHARACTERS,
+    DESCRIPTION_PIXELS,
+    TITLE_CHARACTERS,
+    TITLE_PIXELS,
+)
+
+_LIMITS = {
+    "pixels": {"title": TITLE_PIXELS, "description": DESCRIPTION_PIXELS},
+    "characters": {"title": TITLE_CHARACTERS, "description": DESCRIPTION_CHARACTERS},
+}
+_SIZES = {"title": TITLE_SIZE, "description": DESCRIPTION_SIZE}
 
 
 class _Text(NamedTuple):
-    """One of the two texts: its column, limits and looks."""
+    """One of the two texts: its column, unit, limits and looks."""
 
     column: str
+    unit: str
     limits: tuple[int, int]
     colour: str
     tint: str
     marker: str
+
+    def lengths(self, values: Sequence[str | None]) -> NDArray[np.float64]:
+        """Return how long the texts are, 0 for a missing one."""
+        if self.unit == "characters":
+            return np.array([len(value or "") for value in values], dtype=float)
+        return np.array([width or 0 for width in text_widths(values, _SIZES[self.column])], dtype=float)
 
 
 @style.chart
@@ -33,8 +53,9 @@ def text_lengths(
     frame: pd.DataFrame,
     *,
     ax: Axes | None = None,
-    title_limits: tuple[int, int] = TITLE_CHARACTERS,
-    description_limits: tuple[int, int] = DESCRIPTION_CHARACTERS,
+    unit: Literal["pixels", "characters"] = "pixels",
+    title_limits: tuple[int, int] | None = None,
+    description_limits: tuple[int, int] | None = None,
     max_pages: int = 40,
     title: str | None = None,
 ) -> Axes:
@@ -50,21 +71,26 @@ def text_lengths(
     ----------
     frame : DataFrame
         What `webanalytics.metadata` or `webanalytics.audit` returned: ``url``, ``title``, ``description``.
-    title_limits, description_limits : tuple of int
-        Fewest and most characters recommended: 30 to 60 and 70 to 155, as in the rules of an audit.
+    unit : {"pixels", "characters"}
+        What is measured: the width in search results, by which the rules of an audit judge, or the number
+        of characters.
+    title_limits, description_limits : tuple of int, optional
+        Least and most recommended: 200 to 561 and 400 to 985 pixels, as in the rules of an audit; or 30 to
+        60 and 70 to 155 characters.
     max_pages : int
         The most pages that have a row of their own.
 
     Raises
     ------
     ParameterError
-        When limits are not two increasing integers, when `max_pages` is not from 0 to 200, or when the frame
-        lacks the columns.
+        When `unit` is another, when limits are not two increasing integers, when `max_pages` is not from 0
+        to 200, or when the frame lacks the columns.
 
     Notes
     -----
-    Characters are counted after runs of white space are collapsed. Search engines cut titles and
-    descriptions by their width on the screen, so any limit in characters is a rule of thumb.
+    Texts are measured after runs of white space are collapsed. Search engines cut titles and descriptions by
+    their width on the screen, here that of an Arial-like font at 20 and 14 pixels, so any limit in characters
+    is a rule of thumb.
 
     Examples
     --------
@@ -72,15 +98,15 @@ def text_lengths(
     >>> text_lengths(frame).get_title(loc="left")
     'Title and description of 1 page'
     """
+    if unit not in _LIMITS:
+        raise ParameterError.one_of("unit", tuple(_LIMITS))
+    of_title, of_description = (
+        _limits(_LIMITS[unit][name] if given is None else given, f"{name}_limits")
+        for name, given in (("title", title_limits), ("description", description_limits))
+    )
     texts = (
-        _Text("title", _limits(title_limits, "title_limits"), style.BLUE, style.BLUE_TINT, "o"),
-        _Text(
-            "description",
-            _limits(description_limits, "description_limits"),
-            style.ORANGE,
-            style.ORANGE_TINT,
-            "D",
-        ),
+        _Text("title", unit, of_title, style.BLUE, style.BLUE_TINT, "o"),
+        _Text("description", unit, of_description, style.ORANGE, style.ORANGE_TINT, "D"),
     )
     max_pages = data.whole_number(max_pages, "max_pages", 0)
     pages = data.distinct(data.pick(frame, ["url", "title", "description"], ("metadata", "audit")))
@@ -121,8 +147,7 @@ def _measured(pages: pd.DataFrame, texts: Sequence[_Text]) -> pd.DataFrame:
     found = pages[["url"]].copy()
     off = np.zeros(len(pages))
     for text in texts:
-        lengths = np.array([len(value or "") for value in data.strings(pages[text.column])], dtype=float)
-        found[text.column] = lengths
+        found[text.column] = lengths = text.lengths(data.strings(pages[text.column]))
         low, high = text.limits
         off += np.maximum(low - lengths, 0) / low if low else 0
         off += np.maximum(lengths - high, 0) / high
@@ -135,7 +160,7 @@ def _within(lengths: NDArray[np.float64], text: _Text) -> NDArray[np.bool_]:
 
 def _verdict(found: pd.DataFrame, text: _Text) -> str:
     right = int(_within(found[text.column].to_numpy(), text).sum())
-    return f"{counted(right, text.column)} within {text.limits[0]}–{text.limits[1]}"
+    return f"{counted(right, text.column)} within {text.limits[0]}–{text.limits[1]} {text.unit}"
 
 
 def _scale(found: pd.DataFrame, texts: Sequence[_Text]) -> float:
@@ -216,8 +241,9 @@ def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
 
 def _finish(ax: Axes, texts: Sequence[_Text], end: float) -> None:
     ends = sorted({0, *(limit for text in texts for limit in text.limits)})
-    further = [tick for tick in range(200, int(end) + 1, 100) if tick - ends[-1] > 30]
-    captions.finish_value_axis(ax, "characters", _apart([*ends, *further], end * 0.035))
+    step = 100 if end < 1_000 else 500
+    further = [tick for tick in range(step, int(end) + 1, step) if tick - ends[-1] > end * 0.08]
+    captions.finish_value_axis(ax, texts[0].unit, _apart([*ends, *further], end * 0.035))
 
 
 def _apart(ticks: Sequence[float], least: float) -> list[float]:

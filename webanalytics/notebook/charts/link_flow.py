@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.charts.heatmap import paint_cells
-from webanalytics.notebook.charts.issues import left_out, name_axes, section_of
+from webanalytics.notebook.charts.issues import left_out, section_of
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted
 from webanalytics.thresholds import TOP_LEVEL
 
 SLANTED = 15
@@ -65,7 +65,7 @@ def link_flow(
         notes = []
     else:
         cells = flow[np.ix_(order, order)].astype(float)
-        name_axes(ax, shown, shown)
+        captions.cell_labels(ax, shown, shown)
         if upright:
             for label in ax.get_xticklabels():
                 label.set(rotation=90, va="center")

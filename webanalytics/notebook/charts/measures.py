@@ -9,9 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.charts import ridges
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted, path_labels, shorten
+from webanalytics.notebook.drawing.labels import path_labels
 
 
 class _Measure(NamedTuple):
@@ -126,19 +127,12 @@ def _draw(
     if len(found) > 1:
         _median(ax, values)
         notes.insert(0, f"median {measure.form.format(np.median(values))} (dashed)")
-    captions.headline(ax, title or _title(measure.name, pages), data.joined(*notes))
+    captions.headline(ax, title or captions.title_of(measure.name, pages["url"]), data.joined(*notes))
     return ax
 
 
 def _reason(pages: pd.DataFrame) -> str:
     return data.why_empty(pages, "No pages.", "This page has no text.", "None of these pages has a text.")
-
-
-def _title(name: str, pages: pd.DataFrame) -> str:
-    if len(pages) == 1:
-        (label,) = path_labels(pages["url"])
-        return f"{name} of {shorten(label, 40)}"
-    return f"{name} of {counted(len(pages), 'page')}" if len(pages) else name
 
 
 def _bars(ax: Axes, values: NDArray[np.float64], form: str) -> None:

@@ -9,10 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.charts import audiences, readability_scale
 from webanalytics.notebook.charts.readability_scale import OPTIONAL, Judged, judge
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted, path_labels, shorten
+from webanalytics.notebook.drawing.labels import path_labels
 from webanalytics.thresholds import GRADE_BANDS
 
 
@@ -78,7 +79,8 @@ def readability(
         captions.message(ax, _reason(pages))
     note = judged.missing if len(pages) > 1 else ""
     lift = readability_scale.HEIGHT if judged.values else 0
-    captions.headline(ax, title or _title(pages, judged), note, lift=lift)
+    heading = captions.title_of("Readability", pages["url"], drawn_of(len(judged.values), len(pages)))
+    captions.headline(ax, title or heading, note, lift=lift)
     return ax
 
 
@@ -95,13 +97,6 @@ def _drawn(ax: Axes | None, judged: Judged, max_pages: int, max_grade: float) ->
     grade_bands(ax, grades, max_grade, counts=True)
     (_rows if rows else _histogram)(ax, judged.pages.assign(averageGradeLevel=grades), max_grade)
     return ax
-
-
-def _title(pages: pd.DataFrame, judged: Judged) -> str:
-    if len(pages) == 1:
-        (label,) = path_labels(pages["url"])
-        return f"Readability of {shorten(label, 40)}"
-    return f"Readability of {drawn_of(len(judged.values), len(pages))}" if len(pages) else "Readability"
 
 
 def drawn_of(drawn: int, pages: int) -> str:

@@ -12,10 +12,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
+from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts.crawl import pages_of
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.notebook.drawing.labels import counted, lettering, shortened
+from webanalytics.notebook.drawing.labels import lettering, shortened
 from webanalytics.thresholds import TOP_LEVEL
 
 
@@ -247,7 +248,7 @@ def _draw(ax: Axes, sections: list[tuple[_Part, list[_Part]]], by: str) -> None:
     ax.set(xlim=(0, _SIZE), ylim=(0, tall))
     values = [part.value for _, parts in sections for part in parts if not math.isnan(part.value)]
     edges = _edges(max(values, default=0.0), by)
-    point = _SIZE / max(captions.room(ax) * 0.95, 1.0)
+    point = _SIZE / max(captions.points_wide(ax) * 0.95, 1.0)
     boxes = squarified([section.pages for section, _ in sections], Box(0, 0, _SIZE, tall))
     names = shortened([section.name for section, _ in sections], _NAME_WIDTH)
     for (section, parts), name, box in zip(sections, names, boxes, strict=True):

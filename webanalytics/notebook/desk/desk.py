@@ -17,12 +17,13 @@ from webanalytics.core.access import Access
 from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.run_options import check_options
 from webanalytics.core.run_options import options as session
+from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.notebook.desk.form import Form, read_upload, urls_in, urls_in_table, urls_in_text
 from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
 from webanalytics.notebook.desk.site import is_sitemap
 from webanalytics.notebook.explorer.explorer import Explorer
-from webanalytics.notebook.widgets.parts import TONES, as_text, counted, panel, paragraph
+from webanalytics.notebook.widgets.parts import TONES, as_text, panel, paragraph
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.foreign import as_pandas

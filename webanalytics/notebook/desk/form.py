@@ -207,6 +207,12 @@ class Form:
             layout=_NARROW,
             tooltip="Most pages that are taken from a sitemap, or fetched by a crawl",
         )
+        self.render = w.Dropdown(
+            options=[("none", "off"), ("those that look empty without scripts", "auto"), ("all", "all")],
+            value=options.render,
+            tooltip=RECORDS["render"].meaning,
+            layout=w.Layout(width="280px"),
+        )
         titles = {
             "concurrency": "Fetches at once",
             "per_host": "… from one host",
@@ -215,6 +221,7 @@ class Form:
         }
         fields = [labelled(titles[key], field) for key, field in self.numbers.items()]
         fields.append(labelled("Most pages of a site", self.most))
+        fields.append(labelled("Pages that a browser renders", self.render))
         self.access = AccessFields()
         self.accordion = w.Accordion([_column(_row(*fields), _row(*self.flags.values())), self.access.box])
         self.accordion.layout = w.Layout(margin="6px 2px")
@@ -260,7 +267,8 @@ class Form:
         opened = self.access.options(self.site.value.strip())
         if self.where.value == HERE:
             fields = self.numbers | self.flags
-            return {"backend": None, **{key: field.value for key, field in fields.items()}, **opened}
+            values = {key: field.value for key, field in fields.items()}
+            return {"backend": None, **values, "render": self.render.value, **opened}
         chosen: dict[str, Any] = {"backend": self.backend(), **opened}
         if self.numbers["concurrency"].value != options.concurrency:  # else the backend checks it
             chosen["concurrency"] = self.numbers["concurrency"].value

@@ -24,9 +24,10 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview.failures import reasons, refusal_warning, refused
 from webanalytics.core.messages import Advice
+from webanalytics.core.strings import counted
 from webanalytics.notebook.desk.site import list_pages
 from webanalytics.notebook.explorer.table import clean, pages_of, texts
-from webanalytics.notebook.widgets.parts import TONES, as_text, counted, panel, paragraph
+from webanalytics.notebook.widgets.parts import TONES, as_text, panel, paragraph
 from webanalytics.operations import AUDIT
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.partial import Partial
@@ -69,20 +70,12 @@ class Plan:
 
 
 class DeskRun(Run):
-    """Passes the progress of one or several calls on to the desk.
-
-    Parameters
-    ----------
-    show : callable
-        Takes how many inputs are done, how many there are, and a note.
-    calls : int
-        How many calls there will be.
-    """
+    """Passes the progress of one or several calls on to the desk: how many are done of all, and a note."""
 
     def __init__(self, show: Callable[[int, int, str], None], calls: int = 1) -> None:
         super().__init__()
         self._show, self._calls = show, calls
-        self._before = self._done = self._coming = 0
+        self._before = self._done = 0
         self._shown_at = 0.0
         self._text = ""
         self.remarks: list[str] = []
@@ -111,11 +104,6 @@ class DeskRun(Run):
         if time.monotonic() - self._shown_at >= REDRAW_SECONDS:
             self._draw()
 
-    def ahead(self, count: int) -> None:
-        """Report that inputs have answers which are still on their way."""
-        self._coming = count
-        self.step(0)
-
     def note(self, text: str) -> None:
         """Show a few words next to the bar."""
         self._text = text
@@ -123,7 +111,7 @@ class DeskRun(Run):
 
     def _draw(self) -> None:
         self._shown_at = time.monotonic()
-        self._show(self._before + self._done + self._coming, (self.total or 0) * self._calls, self._text)
+        self._show(self._before + self._done, (self.total or 0) * self._calls, self._text)
 
     def _remark(self, event: Callable[[], None]) -> None:
         """Show warnings in the status line, because standard error is not seen in a notebook."""

@@ -6,14 +6,16 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.drawing import style, titles
-from webanalytics.notebook.drawing.labels import BASE_FONT, lettering, shorten, shortened
+from webanalytics.notebook.drawing.labels import BASE_FONT, lettering, path_labels, shorten, shortened
 
 LABEL_SIZE = 9.5
 """Size of the labels of rows, in points."""
@@ -25,7 +27,7 @@ def headline(ax: Axes, title: str, subtitle: str = "", lift: float = 0.0) -> Non
     Both align with the labels of the rows and break into lines that fit the axes: call this last.
     """
     indent = _label_width(ax)
-    room = max(_room(ax) - 20, titles.NARROWEST)
+    room = max(points_wide(ax) - 20, titles.NARROWEST)
     (title, subtitle), families = lettering([shorten(title, 150), subtitle])
     sizes = (size for size in (13, 12, 11) if _widest(ax, [title], size, families, bold=True) <= room)
     size = next(sizes, 11)
@@ -56,7 +58,7 @@ def _is_alone(ax: Axes) -> bool:
     return spec is None or spec.get_gridspec().ncols == 1
 
 
-def _room(ax: Axes) -> float:
+def points_wide(ax: Axes) -> float:
     """Return the width of the axes' part of the figure in points."""
     figure: Any = ax.figure
     spec = ax.get_subplotspec()
@@ -64,9 +66,12 @@ def _room(ax: Axes) -> float:
     return float(figure.bbox.width / figure.dpi * 72 * share)
 
 
-def room(ax: Axes) -> float:
-    """Return the width of the axes' part of the figure in points."""
-    return _room(ax)
+def title_of(name: str, urls: pd.Series[Any], pages: str = "") -> str:
+    """Return what a chart of pages is called: after the one page, or how many they are."""
+    if len(urls) == 1:
+        (label,) = path_labels(urls)
+        return f"{name} of {shorten(label, 40)}"
+    return f"{name} of {pages or counted(len(urls), 'page')}" if len(urls) else name
 
 
 def _label_width(ax: Axes) -> float:
@@ -155,7 +160,7 @@ def label_bars(ax: Axes, bars: Any, labels: Sequence[str], longest: float) -> No
     """
     ax.bar_label(bars, labels, padding=4, fontsize=9, color=style.MUTED, fontfamily=[BASE_FONT])
     written = _widest(ax, labels, 9, [BASE_FONT]) + 10
-    wide = _room(ax) - _label_width(ax) - 30
+    wide = points_wide(ax) - _label_width(ax) - 30
     # next to other axes, the widest labels of the column narrow them all
     wide = wide if isinstance(ax, style.ChartAxes) else 0.6 * wide
     ax.set_xlim(0, max(longest, 1e-6) * max(wide, 2 * written) / (max(wide, 2 * written) - written))
@@ -163,18 +168,37 @@ def label_bars(ax: Axes, bars: Any, labels: Sequence[str], longest: float) -> No
 
 def most_ticks(ax: Axes, points: float) -> int:
     """Return how many ticks the axes have room for, with labels so many points wide."""
-    return max(2, int((_room(ax) - _label_width(ax)) * 0.8 / points))
+    return max(2, int((points_wide(ax) - _label_width(ax)) * 0.8 / points))
 
 
 def row_labels(ax: Axes, labels: Iterable[str], width: int = 40) -> None:
     """Label rows 0, 1, ... of a horizontal chart, shortened in the middle, in fonts that have the glyphs."""
     # narrow axes in the user's own figure leave less room for labels
-    width = max(12, min(width, int(_room(ax) / 14)))
+    width = max(12, min(width, int(points_wide(ax) / 14)))
     texts, families = lettering(shortened(list(labels), width))
-    texts = fitted_labels(ax, texts, max(85.0, 0.5 * _room(ax)), LABEL_SIZE, families)
+    texts = fitted_labels(ax, texts, max(85.0, 0.5 * points_wide(ax)), LABEL_SIZE, families)
     ax.set_yticks(range(len(texts)), labels=texts, fontfamily=families, parse_math=False)
     ax.tick_params(axis="y", length=0, labelcolor=style.ink(ax), labelsize=LABEL_SIZE)
     ax.set_ylim(max(len(texts), style.FEWEST_ROWS) - 0.4, -0.6)
+
+
+def cell_labels(ax: Axes, rows: Iterable[str], columns: Sequence[str], widest: float = 170) -> None:
+    """Label the rows and columns of a picture of cells, several columns aslant, at most so wide."""
+    row_labels(ax, rows, width=30)
+    names, families = lettering(shortened(columns, 24))
+    slant = 0 if len(columns) == 1 else 40
+    ax.set_xticks(
+        range(len(columns)),
+        labels=fitted_labels(ax, names, widest, 9, families),
+        fontfamily=families,
+        parse_math=False,
+        rotation=slant,
+        ha="right" if slant else "center",
+        rotation_mode="anchor",
+    )
+    ax.tick_params(axis="x", length=0, labelcolor=style.ink(ax))
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xlabel("", fontfamily=[BASE_FONT])
 
 
 def fitted_labels(
@@ -226,7 +250,7 @@ def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
         loc="upper left",
         bbox_to_anchor=(0, -0.02),
         bbox_transform=ax.transAxes + ScaledTranslation(0, -32 / 72, _scale(ax)),
-        ncols=len(handles) if _room(ax) - _label_width(ax) > 110 * len(handles) else 1,
+        ncols=len(handles) if points_wide(ax) - _label_width(ax) > 110 * len(handles) else 1,
         frameon=False,
         borderaxespad=0,
         borderpad=0,
@@ -249,7 +273,7 @@ def message(ax: Axes, text: str) -> None:
     ax.text(
         0.5,
         0.5,
-        _fitted(ax, text, max(_room(ax) - 30, 90), 11, families),
+        _fitted(ax, text, max(points_wide(ax) - 30, 90), 11, families),
         transform=ax.transAxes,
         ha="center",
         va="center",

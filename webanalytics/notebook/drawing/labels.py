@@ -56,15 +56,6 @@ _FALLBACK_FONTS = (
 )
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a count with its noun.
-
-    >>> counted(1, "page"), counted(10_000, "page")
-    ('1 page', '10,000 pages')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def path_labels(urls: pd.Series[Any]) -> list[str]:
     """Return for each URL the shortest end of its path that tells it from the others.
 

@@ -46,8 +46,9 @@ def site_tables(audit: Audit) -> list[dict[str, Any]]:
     return [{"title": title, "noun": noun, "table": _table(frame)} for title, noun, frame in frames]
 
 
-def _table(frame: pd.DataFrame) -> dict[str, Any]:
-    shown = frame.head(MOST_ROWS).reset_index(drop=True)
+def _table(frame: pd.DataFrame, most: int = MOST_ROWS) -> dict[str, Any]:
+    shown = frame.head(most).reset_index(drop=True)
+    shown = shown.loc[:, ~shown.columns.duplicated()]
     columns = [column(shown, {}, str(name)) for name in shown.columns]
     for made in columns:
         words = clean(str(made["key"]).replace("_", " "), 40)
@@ -86,14 +87,7 @@ def site_keywords(audit: Audit) -> list[dict[str, Any]]:
         ("Keywords of the site", "keyword", audit.keywords("site")),
         ("Pages that compete for the same keywords", "row", audit.cannibalisation()),
     )
-    return [{"title": title, "noun": noun, "table": _keyword_table(frame)} for title, noun, frame in found]
-
-
-def _keyword_table(frame: pd.DataFrame) -> dict[str, Any]:
-    shown = frame.iloc[:_MOST_KEYWORDS, :MOST_COLUMNS].reset_index(drop=True)
-    shown = shown.loc[:, ~shown.columns.duplicated()]
-    columns = [column(shown, {}, str(name)) for name in shown.columns]
-    for made in columns:
-        words = clean(str(made["label"]).replace("_", " "), 40)
-        made["label"] = words[:1].upper() + words[1:]
-    return {"length": len(shown), "total": len(frame), "columns": columns}
+    return [
+        {"title": title, "noun": noun, "table": _table(frame.iloc[:, :MOST_COLUMNS], _MOST_KEYWORDS)}
+        for title, noun, frame in found
+    ]

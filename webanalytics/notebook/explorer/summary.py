@@ -130,10 +130,10 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
             note = f"of {_pages(len(known))}"
             note += "" if name == "fleschReadingEase" else " in English"
             figures.append([label, f"{np.median(known):.1f}", note])
-    languages = Counter(text for text in texts(pages, "language") if text)
-    if languages:
-        most = ", ".join(clean(name, 12) for name, _ in languages.most_common(3))
-        figures.append(["Languages", f"{len(languages):,}", most])
+    for name, label in (("page_type", "Types of pages"), ("language", "Languages")):
+        if counts := Counter(text for text in texts(pages, name) if text):
+            most = ", ".join(clean(value, 13) for value, _ in counts.most_common(3))
+            figures.append([label, f"{len(counts):,}", most])
     seconds = numbers(pages, "elapsed")
     if len(seconds):
         median = np.median(seconds)

@@ -27,7 +27,8 @@ FEW_VALUES = 15
 
 PAGES: tuple[str, ...] = (
     *("url", "status", "score", "high", "medium", "low", "title", "description", "h1", "indexable"),
-    *("wordCount", "averageGradeLevel", "audience", "language", "http_status", "elapsed", "error"),
+    *("page_type", "wordCount", "averageGradeLevel", "audience", "language", "http_status", "elapsed"),
+    "error",
 )
 METADATA: tuple[str, ...] = (
     *("url", "title", "title_pixels", "title_length", "description", "description_pixels"),
@@ -72,6 +73,7 @@ LABELS = {
     "canonical": "Canonical",
     "robots": "Robots",
     "language": "Language",
+    "page_type": "Type of page",
     "wordCount": "Words",
     "sentenceCount": "Sentences",
     "readingTimeMinutes": "Minutes to read",

@@ -103,17 +103,6 @@ def download_link(name: str, content: bytes, mime_type: str) -> Markup:
     return link.format(name, mime_type, data, _LINK, as_text(name))
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "page"), counted(2000, "page")
-    ('1 page', '2,000 pages')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def size_in_words(size: int) -> str:
     """Return a number of bytes in readable, decimal units.
 
@@ -151,22 +140,7 @@ class Tool(w.VBox):  # type: ignore[misc]
     """Base of the small widgets: a form above, a status line, results below.
 
     Work is a task on the running loop, so that the kernel stays free for other cells; without a loop
-    (in a script or a test) it runs at once.
-
-    Parameters
-    ----------
-    name : str
-        What the widget is called in a static view.
-    purpose : str
-        One sentence for a static view.
-    form : list of ipywidgets.Widget
-        The widget's inputs.
-    button : ipywidgets.Button
-        Starts the work.
-    results : ipywidgets.Widget
-        Shows what came out.
-    backend : Hosted, optional
-        Where the work is done; None for the session's.
+    (in a script or a test) it runs at once. Name and purpose are for a static view.
     """
 
     def __init__(

@@ -17,6 +17,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.notebook.explorer.table import as_text, clean, is_missing, label
 from webanalytics.runs.frames.output_files import write_csv, write_frame
 from webanalytics.thresholds import DESCRIPTION_PIXELS, TITLE_PIXELS
+from webanalytics.urls import is_web
 
 CARD_TITLE_LIMIT = 70
 LONGEST_FIELD = 2_000
@@ -69,14 +70,7 @@ def details(row: Mapping[str, Any], limits: Mapping[str, float] | None = None) -
 
 
 def search_result(row: Mapping[str, Any], limits: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """Return the parts of a search result: where, title and description, each with its measures.
-
-    Parameters
-    ----------
-    row : mapping
-        The page's fields.
-    limits : mapping, optional
-        Thresholds of the rules that judge titles and descriptions; the defaults otherwise.
+    """Return the parts of a search result: where, title and description, each with its measures and limits.
 
     Examples
     --------
@@ -120,11 +114,6 @@ def social_card(row: Mapping[str, Any]) -> dict[str, Any]:
             name for name in ("og:title", "og:description", "og:image", "card:card") if not _first(row, name)
         ],
     }
-
-
-def is_web(address: str) -> bool:
-    """Return whether an address is an absolute http or https URL."""
-    return address[:8].lower().startswith(("http://", "https://"))
 
 
 def _limits(known: Mapping[str, float], name: str, usual: tuple[int, int]) -> list[float]:
@@ -238,21 +227,7 @@ TYPES = {
 
 
 def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
-    """Return a frame as the bytes of a CSV, Parquet or Excel file.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Any frame; lists and dicts become JSON text.
-    kind : {"csv", "parquet", "xlsx"}
-        Format of the file.
-
-    Raises
-    ------
-    ParameterError
-        For another format.
-    MissingExtraError
-        Where Parquet or Excel needs a package that is not installed.
+    """Return a frame as the bytes of a CSV, Parquet or Excel file; lists and dicts become JSON text.
 
     Notes
     -----

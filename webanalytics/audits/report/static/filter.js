@@ -45,7 +45,7 @@ function languageTest(wanted) {
 
 const wanted = (name) => form.elements[name]?.value ?? "";
 /** Whether anything is filtered out. Values of choices are visible text, as the report has written them. */
-const filtered = () => ["text", "section", "priority", "rule", "language", "status"].some((name) => wanted(name).trim());
+const filtered = () => ["text", "section", "priority", "rule", "page_type", "language", "status"].some((name) => wanted(name).trim());
 
 /** Mark the pages and issues that fit; a page must have an issue where a priority or a rule is asked for. */
 function runFilter() {
@@ -54,19 +54,20 @@ function runFilter() {
   const priority = wanted("priority");
   const status = statusTest(wanted("status"));
   const language = languageTest(wanted("language"));
+  const type = wanted("page_type");
   const ruleOn = ruleTest(wanted("rule"), priority);
   const needsIssue = Boolean(priority || wanted("rule"));
-  const aboutPages = Boolean(parts.length || section || wanted("status") || wanted("language"));
+  const aboutPages = Boolean(parts.length || section || wanted("status") || wanted("language") || type);
   const { page, rule, url } = data.issues;
   for (let row = 0; row < size; row += 1) {
     const fits =
-      (!section || visible(String(get("section", row))) === section) && status(row) && language(row) && parts.every((part) => textOf(row).includes(part));
+      (!section || visible(String(get("section", row))) === section) && (!type || visible(String(get("page_type", row))) === type) && status(row) && language(row) && parts.every((part) => textOf(row).includes(part));
     pageOn[row] = fits && (!needsIssue || issuesOf(row).some((issue) => ruleOn[rule[issue]])) ? 1 : 0;
   }
   for (let issue = 0; issue < page.length; issue += 1) {
     const stranger = page[issue] < 0;
     const fits = stranger
-      ? !section && !wanted("status") && !wanted("language") && parts.every((part) => String(cells[url[issue]]).toLowerCase().includes(part))
+      ? !section && !type && !wanted("status") && !wanted("language") && parts.every((part) => String(cells[url[issue]]).toLowerCase().includes(part))
       : pageOn[page[issue]] === 1;
     issueOn[issue] = (fits || (!aboutPages && stranger)) && ruleOn[rule[issue]] ? 1 : 0;
   }

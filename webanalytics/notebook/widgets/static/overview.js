@@ -40,8 +40,8 @@ function failureLines(explorer, groups) {
   if (!groups.length) return null;
   const failed = groups.reduce((sum, group) => sum + group.count, 0);
   const lines = groups.slice(0, 5).map((group) => element("li", {}, element("strong", {}, `${wholeNumbers.format(group.count)} × `), foreign(group.reason), advice(group)));
-  return element("section", { class: "wa-failed", "aria-label": "Failures" }, element("h4", {}, `Failures (${counted(failed, "page")})`), element("ul", {}, lines),
-    element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("failures") }, "Show the pages"));
+  return element("section", { class: "wa-failed", "aria-label": "Failures" }, element("h4", {}, `Failures (${counted(failed, "URL")})`), element("ul", {}, lines),
+    element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("failures") }, "Show the URLs"));
 }
 
 // What the rules say comes from the kernel a moment later, or when somebody asks for it.
