@@ -27,7 +27,7 @@ from webanalytics.cli import main
 from webanalytics.errors import WriteError
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs.frames.output_files import write_frame
-from webanalytics.runs.storage.checkpoints.folder import WRITE_SECONDS
+from webanalytics.runs.storage.checkpoint import WRITE_SECONDS
 
 FULL = "No space left on device"
 MESSAGES = [f"message {number}" for number in range(300)]

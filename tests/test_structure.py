@@ -36,7 +36,7 @@ FLOORS = (
     "notebook.charts",
     "records.*.chart",
     "notebook.drawing",
-    "records.phones.columns",
+    "records.phones.columns audits.content.pixels",
     "runs",
     "fetching.archives",
     "page fetching records",

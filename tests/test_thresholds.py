@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
+from typing import get_args
 
-from webanalytics.audits.rules import RULES
+import pytest
+
+from webanalytics.audits.rules import RULES, content, crawl, snippet
+from webanalytics.audits.rules.base import Category, Type
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.core.operations.types import shape_of
-from webanalytics.notebook import charts
+from webanalytics.notebook.charts import lengths
 from webanalytics.operations import READABILITY
 from webanalytics.thresholds import (
     DESCRIPTION_CHARACTERS,
@@ -27,10 +31,19 @@ def test_the_rules_on_lengths_have_the_shared_limits() -> None:
         assert tuple(RULES[f"{text}_too_{end}"].threshold for end in (low, high)) == limits
 
 
+def test_what_one_rule_leaves_to_the_next_is_where_that_begins() -> None:
+    assert RULES["readability_very_difficult"].threshold == content.VERY_DIFFICULT
+    assert (RULES["page_very_deep"].threshold, RULES["no_path_from_start"].threshold) == (
+        crawl.VERY_DEEP,
+        crawl.OUT_OF_REACH,
+    )
+
+
 def test_charts_have_the_shared_limits() -> None:
-    defaults = inspect.signature(charts.text_lengths).parameters
-    assert defaults["title_limits"].default == TITLE_CHARACTERS
-    assert defaults["description_limits"].default == DESCRIPTION_CHARACTERS
+    assert lengths._LIMITS == {
+        "pixels": {"title": TITLE_PIXELS, "description": DESCRIPTION_PIXELS},
+        "characters": {"title": TITLE_CHARACTERS, "description": DESCRIPTION_CHARACTERS},
+    }
 
 
 def test_the_audiences_are_those_that_readability_declares() -> None:
@@ -39,5 +52,12 @@ def test_the_audiences_are_those_that_readability_declares() -> None:
     assert set(shape_of(field.type).choices) == {*names, "general public"}
 
 
-def test_every_rule_has_one_of_the_priorities() -> None:
+def test_every_rule_has_one_of_the_priorities_types_and_categories() -> None:
     assert {rule.priority for rule in RULES.values()} == set(PRIORITIES)
+    assert {rule.type for rule in RULES.values()} == set(get_args(Type))
+    assert {rule.category for rule in RULES.values()} < set(get_args(Category))
+
+
+def test_a_rule_without_its_other_half_is_named() -> None:
+    with pytest.raises(ValueError, match=r"rules/snippet\.py and a table in rules/snippet\.toml: title_new"):
+        rules_of("rules.snippet", {rule.name: rule.find for rule in snippet.RULES} | {"title_new": print})

@@ -1,8 +1,8 @@
 """Print all benchmark tables, or those named: each is a module of this folder, such as ``pages`` or ``service``.
 
 ``--peers PYTHON`` names the Python of an environment with other crawlers, ``--folder DIR`` a folder of other pages
-for ``pages``, ``--pages N`` how many ``flat`` and ``flat_crawl`` take. ``picture`` makes the table and the
-picture of docs/guides/speed.md.
+for ``pages`` and ``waiting``, ``--pages N`` how many ``flat``, ``flat_crawl`` and ``waiting`` take, ``--minutes N`` how
+long ``soak`` takes. ``picture`` makes the table and the picture of docs/measurements/speed.md.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ NAMES = (
     "crawl",
     "fetching",
     "languages",
+    "waiting",
 )
 
 parser = argparse.ArgumentParser()
@@ -32,9 +33,11 @@ parser.add_argument("names", nargs="*")
 parser.add_argument("--peers", default=os.environ.get("WEBANALYTICS_PEERS", ""))
 parser.add_argument("--folder", default=os.environ.get("WEBANALYTICS_PAGES", ""))
 parser.add_argument("--pages", type=int, default=2_000, help="pages of the benchmark `flat`")
+parser.add_argument("--minutes", default="60", help="minutes of the benchmark `soak`")
 arguments = parser.parse_args()
 os.environ["WEBANALYTICS_PAGES"] = arguments.folder
 os.environ["WEBANALYTICS_PAGES_OF_FLAT"] = str(arguments.pages)
+os.environ["WEBANALYTICS_MINUTES"] = arguments.minutes
 os.environ["WEBANALYTICS_PEERS"] = arguments.peers
 
 for name in arguments.names or NAMES:

@@ -13,15 +13,19 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from tests.benchmarks.corpus import corpus_pages
 from webanalytics.page.content.content import Content, content
 from webanalytics.page.page import Page
+from webanalytics.page.text.text import analyse
 
 WORD = re.compile(r"\w+")
 Read = Callable[[bytes], str]
+Scores = dict[str, dict[str, list[float]]]
 
 
 def folder() -> Path | None:
@@ -45,6 +49,10 @@ def word_f1(text: str, truth: str) -> float:
     return 2 * common / (ours.total() + theirs.total()) if common else 0.0
 
 
+PEERS = ("trafilatura", "resiliparse", "readability", "newspaper")
+"""Modules of the other extractors; only the first is a dependency of the package."""
+
+
 def peers() -> Iterator[tuple[str, Read]]:
     """Yield the other extractors that are installed."""
     try:
@@ -63,7 +71,9 @@ def peers() -> Iterator[tuple[str, Read]]:
 
         yield (
             "resiliparse",
-            lambda page: extract_plain_text(page.decode("utf-8", "replace"), main_content=True),
+            lambda page: extract_plain_text(
+                page.decode("utf-8", "replace"), main_content=True, alt_texts=False
+            ),
         )
     except ImportError:
         pass
@@ -78,10 +88,14 @@ def peers() -> Iterator[tuple[str, Read]]:
     except ImportError:
         pass
     try:
+        import tldextract
         from newspaper import Article
 
+        # Neither the list of public suffixes nor pictures are fetched.
+        tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=())
+
         def newspaper(page: bytes) -> str:
-            article: Any = Article("https://site.example/")
+            article: Any = Article("https://site.example/", fetch_images=False, follow_meta_refresh=False)
             article.download(input_html=page.decode("utf-8", "replace"))
             article.parse()
             return str(article.text)
@@ -113,13 +127,63 @@ def cause(found: Content, ours: str, truth: str) -> str:
     return f"takes {words.total() / max(wanted.total(), 1):.1f} times as much"
 
 
+def strings_f1(readers: dict[str, Read]) -> list[str]:
+    """Return the F1 of strings that belong and do not belong to the saved articles, and of those not in English."""
+    corpus = os.environ.get("WEBANALYTICS_CORPUS", "")
+    if not corpus:
+        return []
+    known = json.loads((Path(corpus) / "text_segments.json").read_text("utf-8"))
+    found: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for name, html in corpus_pages().items():
+        page = Page(html, known[name]["url"])
+        texts = {"webanalytics": content(page).text}
+        for other, read in readers.items():
+            texts[other] = _read(read, html)
+        groups = ["all"] if analyse(page)["language"] == "en" else ["all", "not English"]
+        for reader, text in texts.items():
+            for group in groups:
+                counts = found[reader][group]
+                counts["pages"] += 1
+                counts["right"] += sum(string in text for string in known[name]["with"])
+                counts["missing"] += sum(string not in text for string in known[name]["with"])
+                counts["wrong"] += sum(string in text for string in known[name]["without"])
+    lines = ["F1 of the strings of the saved articles:"]
+    for reader, groups_of in found.items():
+        said = (
+            f"{group} ({counts['pages']}) "
+            f"{2 * counts['right'] / (2 * counts['right'] + counts['missing'] + counts['wrong']):.3f}"
+            for group, counts in groups_of.items()
+        )
+        lines.append(f"  {reader:20} {', '.join(said)}")
+    return lines
+
+
+def _read(read: Read, page: bytes) -> str:
+    """Return the text of a page, empty where a reader fails on it."""
+    try:
+        return read(page)
+    except Exception:
+        return ""
+
+
+def ahead(scores: Scores, least: float = 0.01) -> list[str]:
+    """Return where another extractor is ahead of ours, by how much."""
+    own = scores["webanalytics"]
+    return [
+        f"  {kind}: {reader} by {mean(by[kind]) - mean(own[kind]):.3f}"
+        for reader, by in scores.items()
+        for kind in sorted(own)
+        if mean(by[kind]) - mean(own[kind]) >= least
+    ]
+
+
 def report() -> str:
     """Return the tables."""
     place = folder()
     if place is None:
         return "content: WEBANALYTICS_WCXB names no folder"
     readers = dict(peers())
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    scores: Scores = defaultdict(lambda: defaultdict(list))
     sure: list[tuple[float, float]] = []
     worst: list[tuple[float, str]] = []
     for name, kind, url, page, truth in pages(place):
@@ -130,15 +194,15 @@ def report() -> str:
         said = f"{name} {kind} (read as {found.page_type}, {found.confidence:.2f}) {url[:60]}"
         worst.append((score, f"{score:.2f} {said}: {cause(found, found.text, truth)}"))
         for other, read in readers.items():
-            try:
-                scores[other][kind].append(word_f1(read(page), truth))
-            except Exception:
-                scores[other][kind].append(0.0)
+            scores[other][kind].append(word_f1(_read(read, page), truth))
     kinds = sorted(scores["webanalytics"])
     lines = [f"{'word F1':20} {'all':>7} " + " ".join(f"{kind[:8]:>8}" for kind in kinds)]
     for reader, by in scores.items():
         everything = mean(score for found in by.values() for score in found)
         lines.append(f"{reader:20} {everything:7.3f} " + " ".join(f"{mean(by[kind]):8.3f}" for kind in kinds))
+    absent = [name for name in PEERS if not find_spec(name)]
+    lines += [f"not installed: {', '.join(absent)}"] * bool(absent)
+    lines += ["another one is ahead by a hundredth or more:", *ahead(scores), *strings_f1(readers)]
     lines.append("confidence, pages, share with F1 above 0.8:")
     for step in range(10):
         inside = [

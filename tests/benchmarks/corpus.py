@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 import tempfile
@@ -19,8 +20,9 @@ def corpus_pages() -> dict[str, bytes]:
 
 
 def folder_pages(folder: str) -> dict[str, bytes]:
-    """Return the saved pages of any folder, name to bytes."""
+    """Return the saved pages of any folder, name to bytes; packed ones unpacked."""
     pages = {path.name: path.read_bytes() for path in sorted(Path(folder).glob("*.htm*"))}
+    pages |= {name: gzip.decompress(page) for name, page in pages.items() if name.endswith(".gz")}
     return pages or sys.exit(f"{folder} has no .html files")
 
 

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +83,8 @@ def serve(traps: bool, count: int = PAGES, delay: float = DELAY, largest: int = 
 
 
 @contextmanager
-def served(traps: bool, **changes: Any) -> Iterator[str]:
-    code = f"from tests.benchmarks.crawl import serve; serve({traps}, **{changes!r})"
+def served_apart(code: str) -> Iterator[str]:
+    """Run code that serves a site in a process of its own; give the line that it prints first."""
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -95,6 +95,10 @@ def served(traps: bool, **changes: Any) -> Iterator[str]:
     finally:
         process.stdin.close()
         process.wait()
+
+
+def served(traps: bool, **changes: Any) -> AbstractContextManager[str]:
+    return served_apart(f"from tests.benchmarks.crawl import serve; serve({traps}, **{changes!r})")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The picture and the table of docs/guides/speed.md, from one run: what each thing costs beside the bare one.
+"""The picture and the table of docs/measurements/speed.md, from one run: what each thing costs beside the bare one.
 
 Each figure is a share of the same work with nothing around it, from runs of both that took turns, so that a
 busy machine slows down both.

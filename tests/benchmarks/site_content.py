@@ -19,17 +19,8 @@ import pandas as pd
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 import webanalytics as wa
+from tests.peers.walk import SITES
 
-SITES = {
-    "postgresql-doc-15": "/usr/share/doc/postgresql-doc-15/html/index.html",
-    "cppreference-doc-en": "/usr/share/cppreference/doc/html/en/index.html",
-    "gnuplot-doc": "/usr/share/doc/gnuplot/htmldocs/index.html",
-    "debian-handbook en-US": "/usr/share/doc/debian-handbook/html/en-US/index.html",
-    "python-django-doc": "/usr/share/doc/python-django-doc/html/index.html",
-    "octave-doc": "/usr/share/doc/octave/octave.html/index.html",
-    "python3.11-doc": "/usr/share/doc/python3.11/html/index.html",
-    "sqlite3-doc": "/usr/share/doc/sqlite3/index.html",
-}
 RULES = ("duplicate_page", "near_duplicate", "content_low")
 THIN, LEAST, NEAR, GROUP = 200, 20, 0.9, 10
 """Words of a thin page, fewest of one that is compared, likeness of near duplicates, pages of a group."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.live import Server
-from webanalytics.cli.tables import _parser
+from webanalytics.cli.tables import parser
 from webanalytics.core.operations.model import TAKEN
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.operations import OPERATIONS
@@ -221,7 +221,7 @@ def test_what_is_broken_or_taken_is_a_warning_and_the_rest_works(installed: Path
 def test_the_names_of_commands_are_known() -> None:
     import webanalytics as wa
 
-    (commands,) = (action for action in _parser()._actions if action.dest == "command")
+    (commands,) = (action for action in parser()._actions if action.dest == "command")
     functions = {operation.function for operation in OPERATIONS.values()}
     assert commands.choices is not None
     words = {name for name in commands.choices if "-" not in name}  # which no function is called
