@@ -26,9 +26,9 @@ from webanalytics.notebook import charts
 from webanalytics.operations import OPERATIONS, Field
 from webanalytics.page.structured.requirements import rows_of
 from webanalytics.runs.frames.arrow import arrow_type, declared
-from webanalytics.service.config.configuration import settings_table
-from webanalytics.service.config.settings import PLANS, ServiceSettings
+from webanalytics.service.configuration import settings_table
 from webanalytics.service.reference.openapi import document
+from webanalytics.service.settings import PLANS, ServiceSettings
 
 FOLDER = Path(__file__).parent / "reference"
 
