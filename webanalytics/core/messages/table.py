@@ -88,6 +88,7 @@ FETCHING: Final[Table] = table(
             "The host is not public.",
         ),
         "port": ("blocked", "a port that is not allowed; use one of: {ports}."),
+        "host": ("blocked", "a host that is not among those allowed."),
         "redirect_scheme": (
             "blocked",
             "redirects to something that is not in http or https format.",
