@@ -72,7 +72,7 @@ def add_saved(commands: Any) -> None:
     parser.add_argument("exports", metavar="FILE", nargs="+", help=meaning)
     parser.set_defaults(run=run_search)
     summary = "Answer agents about saved audits, over the Model Context Protocol."
-    parser = add_command(commands, "mcp", summary, "A client starts it: webanalytics mcp audits")
+    parser = add_command(commands, "mcp", summary, "Clients start it: webanalytics mcp audits")
     parser.add_argument("folder", metavar="FOLDER", help="folder of saved audits; nothing else is read")
     meaning = "host whose pages agents may have fetched; may be given several times (default: none)"
     parser.add_argument("--allow-host", metavar="HOST", action="append", default=[], help=meaning)
@@ -127,10 +127,10 @@ def run_search(arguments: argparse.Namespace) -> int:
 def run_mcp(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``mcp``."""
     try:
-        from webanalytics.audits.agents import server
+        from webanalytics.audits.agents import AgentServer
     except ImportError:
         raise MissingExtraError("mcp", "mcp", "answering agents") from None
-    server(arguments.folder, arguments.allow_host, allow_private=arguments.allow_private).run()
+    AgentServer(arguments.folder, arguments.allow_host, arguments.allow_private).run()
     return 0
 
 

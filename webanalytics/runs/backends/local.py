@@ -318,9 +318,7 @@ class LocalBackend:
     family = LOCAL_FAMILY
     priced = False
     durable = False
-
-    def __init__(self, hosts: frozenset[str] | None = None) -> None:
-        self.hosts = hosts  # the only ones that are asked, also after redirects; None for any
+    hosts: frozenset[str] | None = None  # the only ones that are asked, also after redirects; None for any
 
     def serves(self, operation: Operation) -> bool:  # noqa: ARG002 - the protocol's
         """Return True: all operations are this package's own."""
