@@ -140,9 +140,7 @@ class AgentServer(MCPServer[Any]):
         if part not in parts:
             raise ParameterError.must_be("part", f"one of: {', '.join(parts)}")
         sizes = {name: len(frame) for name, frame in parts.items()}
-        return _answer(
-            score=made.score._asdict(), parts=sizes, rows=_rows(parts[part], start)
-        )
+        return _answer(score=made.score._asdict(), parts=sizes, rows=_rows(parts[part], start))
 
     def redirect_map(self, old: _Name, new: _Name, decision: _Decision = None, start: _Start = 0) -> Answered:
         """Say which page of a new site takes the place of each page of an old one."""
@@ -160,9 +158,9 @@ class AgentServer(MCPServer[Any]):
             text = self._markdown(saved) if cells[0] else paragraphs(cells[1])
         else:
             text = self._markdown([_web(page)])
-        end = start + OF_A_TEXT
+        text, end = _shown(text, len(text)), start + OF_A_TEXT
         following = end if end < len(text) else None
-        return _answer(markdown=_shown(text[start:end]), characters=len(text), next_start=following)
+        return _answer(markdown=text[start:end], characters=len(text), next_start=following)
 
     def audit_pages(self, urls: _Urls) -> Answered:
         """Fetch and audit up to 20 pages of allowed hosts; the answer names the audit for further calls."""
@@ -223,7 +221,7 @@ def _rows(frame: pd.DataFrame, start: int = 0) -> dict[str, Any]:
     return {"total": len(frame), "rows": rows, "next_start": end if end < len(frame) else None}
 
 
-def _shown(text: str, most: int = OF_A_TEXT) -> str:
+def _shown(text: str, most: int) -> str:
     """Return a text without secrets in its addresses and without what nobody sees."""
     text = without_secrets(encodable(_UNSEEN.sub("", text)))
     return text if len(text) <= most else f"{text[: most - 1]}…"
