@@ -253,7 +253,14 @@ def test_what_to_fix_first_goes_by_indexable_pages_then_by_what_was_counted() ->
     ]
     issues = pd.DataFrame(
         [
-            {"url": url, "rule": rule, "rule_title": rule, "category": "html", "type": "issue", "priority": "low"}
+            {
+                "url": url,
+                "rule": rule,
+                "rule_title": rule,
+                "category": "html",
+                "type": "issue",
+                "priority": "low",
+            }
             | {"value": value, "threshold": limit, "pages": 1, "indexable": indexable[url]}
             for url, rule, value, limit in rows
         ]
