@@ -268,10 +268,10 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns ``rule``, ``rule_title``, ``category``, ``type``, ``priority``, ``pages``, ``indexable`` (of
-        them, those that search engines may index, or could if they did not answer with an error), ``findings`` (what
-        the rule counted on them, such as images without a size; 1 for a page where it counts nothing) and
-        ``share`` (of all pages, to 1; an address that answers 404 is none): by priority, then ``indexable``,
-        then ``findings``, the most first.
+        them those that search engines may index, or could if they did not answer with an error), ``findings``
+        (what the rule counted on them, such as images without a size; 1 for a page where it counts nothing)
+        and ``share`` (of all pages, to 1; an address that answers 404 is none): by priority, then
+        ``indexable``, then ``findings``, the most first.
         Rules that found nothing are omitted.
 
     Examples

@@ -140,7 +140,9 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
 def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
     """Return the rules of which issues came or went, in the order of the summary: what got worse first."""
     kept = ("before", "after", "worse", "fixed", "remaining")
-    cells = {name: column(summary, name) for name in ("rule", "rule_title", "priority", "points", *kept, *CHANGES)}
+    cells = {
+        name: column(summary, name) for name in ("rule", "rule_title", "priority", "points", *kept, *CHANGES)
+    }
     names = [name for name in ("before", "after", *CHANGES) if name in kept or any(cells[name])]
     now = _places(content)
     moved = [row for row in range(len(summary)) if any(cells[name][row] for name in names if name in _MOVES)]
