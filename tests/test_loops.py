@@ -103,4 +103,7 @@ with SiteServer({"/": Reply(delay=60)}) as site:
         print("interrupted, rows:", len(interrupt.partial))
 """
     for kind in KINDS:
-        assert printed(f"import os\nos.environ[{loops.VARIABLE!r}] = {kind!r}\n{code}") == "interrupted, rows: 0\n"
+        assert (
+            printed(f"import os\nos.environ[{loops.VARIABLE!r}] = {kind!r}\n{code}")
+            == "interrupted, rows: 0\n"
+        )
