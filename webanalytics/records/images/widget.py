@@ -116,7 +116,10 @@ class ImageConverter(Tool):
         )
         self.max_width, self.max_height = _pixels("maxWidth"), _pixels("maxHeight")
         self.keep_smaller = w.Checkbox(
-            value=True, indent=False, description="keep the original if smaller", layout=w.Layout(width="230px")
+            value=True,
+            indent=False,
+            description="keep the original if smaller",
+            layout=w.Layout(width="230px"),
         )
         self.output_format.observe(lambda _: self._offer_quality(), "value")
         self.upload.observe(lambda _: self._take(), "value")
