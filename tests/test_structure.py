@@ -44,7 +44,7 @@ FLOORS = (
     "operations",
     "page.declarations records.*.declaration",
     "core",
-    "errors files thresholds urls",
+    "errors files loops thresholds urls",
     "core.messages fetching.testing _version",
 )
 HEIGHT = {place: len(FLOORS) - level for level, places in enumerate(FLOORS) for place in places.split()}

@@ -324,9 +324,11 @@ def ask(server: Serving, key: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_a_key_made_while_the_service_runs_works_at_once(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, loop: str
 ) -> None:
+    monkeypatch.setenv("WEBANALYTICS_LOOP", loop)
     process = start(["-m", "webanalytics", "serve", "--port", "0", "--workers", "1"])
     try:
         server = Serving(process)

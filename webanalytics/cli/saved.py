@@ -12,6 +12,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.cli.flags import add_command
 from webanalytics.core.strings import counted
+from webanalytics.errors import MissingExtraError
 from webanalytics.runs.frames.output_files import write_frame, write_text
 from webanalytics.runs.frames.terminal import print_table
 
@@ -70,6 +71,13 @@ def add_saved(commands: Any) -> None:
     )
     parser.add_argument("exports", metavar="FILE", nargs="+", help=meaning)
     parser.set_defaults(run=run_search)
+    summary = "Answer agents about saved audits, over the Model Context Protocol."
+    parser = add_command(commands, "mcp", summary, "Clients start it: webanalytics mcp audits")
+    parser.add_argument("folder", metavar="FOLDER", help="folder of saved audits; nothing else is read")
+    meaning = "host whose pages agents may have fetched; may be given several times (default: none)"
+    parser.add_argument("--allow-host", metavar="HOST", action="append", default=[], help=meaning)
+    parser.add_argument("--allow-private", action="store_true", help="these may be private or local hosts")
+    parser.set_defaults(run=run_mcp)
 
 
 def _audit_and_output(parser: argparse.ArgumentParser) -> None:
@@ -113,6 +121,16 @@ def run_search(arguments: argparse.Namespace) -> int:
         audit = audit.with_search_data(path)
         print(f"{path}: {counted(len(audit.unmatched), 'row')} of no page of the audit", file=sys.stderr)
     show(audit.search_issues(), arguments)
+    return 0
+
+
+def run_mcp(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``mcp``."""
+    try:
+        from webanalytics.audits.agents import AgentServer
+    except ImportError:
+        raise MissingExtraError("mcp", "mcp", "answering agents") from None
+    AgentServer(arguments.folder, arguments.allow_host, arguments.allow_private).run()
     return 0
 
 

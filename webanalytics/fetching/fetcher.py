@@ -207,7 +207,7 @@ class Fetcher:
         if self._recorder is None:
             asked = None
         try:
-            start = check_url(url, allow_private=settings.allow_private, ports=settings.ports)
+            start = check_url(url, **settings.guarded)
         except Problem as problem:
             if self._recorder is not None and asked is not None:
                 await self._recorder(FetchLog("page", asked, error=problem.key, values=problem.details))
@@ -288,12 +288,7 @@ class Fetcher:
             if response.location is None:
                 return response
             try:
-                target = check_redirect(
-                    state.url,
-                    response.location,
-                    allow_private=settings.allow_private,
-                    ports=settings.ports,
-                )
+                target = check_redirect(state.url, response.location, **settings.guarded)
             except Problem as problem:
                 problem.http_status = response.status
                 if problem.key == "no_target":

@@ -67,6 +67,7 @@ def check_url(
     *,
     allow_private: bool = False,  # allow private addresses and host names of one label
     ports: Collection[int] | None = None,  # the only ports allowed; None for any
+    hosts: Collection[str] | None = None,  # the only hosts allowed, as `host_key` calls them; None for any
     max_length: int = MAX_LENGTH,  # characters that a URL may have
 ) -> URL:
     """Return the URL in the form in which it is requested, or raise `Problem`.
@@ -103,6 +104,8 @@ def check_url(
         raise Problem("invalid_url") from None
     if checked.raw_host != host or checked.port != port:
         raise Problem("invalid_url")
+    if hosts is not None and host_key(checked) not in hosts:
+        raise Problem("host")
     return checked
 
 
@@ -123,13 +126,11 @@ def _host(scheme: str, authority: str, allow_private: bool) -> tuple[str, str, i
     return place(scheme, host, port), host.strip("[]"), port
 
 
-def check_redirect(
-    base: URL, location: str | None, *, allow_private: bool = False, ports: Collection[int] | None = None
-) -> URL:
+def check_redirect(base: URL, location: str | None, **limits: Any) -> URL:
     """Return where a Location header leads, checked like any other URL, or raise `Problem`.
 
     A location without a host is relative to `base` (RFC 9110 section 10.2.2). Raises `Problem` ``no_target``,
-    ``redirect_scheme``, ``private`` or ``port``.
+    ``redirect_scheme``, ``private``, ``port`` or ``host``; `limits` are those of `check_url`.
 
     Examples
     --------
@@ -145,9 +146,9 @@ def check_redirect(
     if not target.lower().startswith(("http:", "https:")):
         raise Problem("redirect_scheme")
     try:
-        return check_url(target, allow_private=allow_private, ports=ports)
+        return check_url(target, **limits)
     except Problem as problem:
-        raise problem if problem.key in ("private", "port") else Problem("no_target") from None
+        raise (problem if problem.key in ("private", "port", "host") else Problem("no_target")) from None
 
 
 def host_key(url: URL) -> str:

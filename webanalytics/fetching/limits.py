@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from webanalytics._version import USER_AGENT, USER_AGENTS
 from webanalytics.core.access_by_host import AccessByHost
@@ -46,6 +47,7 @@ class FetchSettings:
     # also fetch from private, local and reserved addresses, and from host names of one label
     allow_private: bool = False
     ports: tuple[int, ...] | None = None  # the only ports to connect to; None for any
+    hosts: frozenset[str] | None = None  # the only hosts to ask, also after redirects; None for any
     # seconds before the first retry, doubled for each further one, less up to half at random
     backoff: float = 0.5
     # longest ``Retry-After`` that is waited for, in seconds; a longer one is an answer, not a pause
@@ -69,6 +71,11 @@ class FetchSettings:
                 RECORDS[field.name].check(getattr(self, field.name))
         object.__setattr__(self, "ports", None if self.ports is None else tuple(self.ports))
         object.__setattr__(self, "user_agent", USER_AGENTS.get(self.user_agent, self.user_agent))
+
+    @property
+    def guarded(self) -> dict[str, Any]:
+        """What `webanalytics.fetching.guard` lets through."""
+        return {"allow_private": self.allow_private, "ports": self.ports, "hosts": self.hosts}
 
 
 _SECONDS = re.compile(r"[0-9]{1,9}")

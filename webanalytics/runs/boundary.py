@@ -21,6 +21,7 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar
 
+from webanalytics import loops
 from webanalytics.core.environment import kernel
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.run_options import RECORDS, check_served, options, options_for
@@ -298,8 +299,7 @@ class _LoopThread(threading.Thread):
 
     def _work(self) -> None:
         try:
-            with asyncio.Runner() as runner:
-                self.value = runner.run(self._supervised())
+            self.value = loops.run(self._supervised())
         except BaseException as error:  # raised again in the caller's thread
             self.error = error
         finally:

@@ -6,7 +6,6 @@ are first sorted by host, so that each host is asked from one partition, at the 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
@@ -14,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics import loops
 from webanalytics.core.run_options import options_for, resolve
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
@@ -120,7 +120,7 @@ def _answered(
     """Answer a partition, on the machine that computes it."""
 
     def answer() -> Any:
-        return asyncio.run(function(part, column=column, **arguments))
+        return loops.run(function(part, column=column, **arguments))
 
     with ThreadPoolExecutor(1) as thread:  # the caller's thread may have an event loop
         return _with_types(_frame(thread.submit(answer).result()), fields)

@@ -6,7 +6,6 @@ A new key is the only thing on standard output, so that ``KEY=$(webanalytics key
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import re
 import sys
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from webanalytics import loops
 from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
 from webanalytics.service.addresses import read_networks
@@ -169,7 +169,7 @@ def _run(
         finally:
             await accounts.close()
 
-    return asyncio.run(with_accounts())
+    return loops.run(with_accounts())
 
 
 def _report(key: Key, what: str) -> None:

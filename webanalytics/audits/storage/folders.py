@@ -132,6 +132,16 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
     return frames["pages"], origin
 
 
+def told(folder: Path) -> dict[str, Any]:
+    """Return what the manifest of a saved audit says: its date, its score, and whether it is a crawl."""
+    try:
+        manifest = _checked(_store(folder).read_manifest())
+        date, score = _history(manifest)
+    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {"note": "This folder holds no saved audit as this version of webanalytics writes it."}
+    return {"audited_at": date, "score": score, "crawl": "crawl" in manifest}
+
+
 def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
     """Make the folder that the rows of an audit are in a saved audit."""
     parts = parts_of(frame)

@@ -45,7 +45,7 @@ async def relayed(fetcher: Fetcher, asked: Asked, target: str, visit: Visit) -> 
     What opens the host of the page goes to that host, and only where the page itself asks for it.
     """
     settings = fetcher.settings
-    url = check_url(target, allow_private=settings.allow_private, ports=settings.ports)
+    url = check_url(target, **settings.guarded)
     if asked.method not in METHODS:
         raise Problem("protocol")
     crawl_delay = 0.0

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 from markupsafe import Markup
 
-from webanalytics import aio
+from webanalytics import aio, loops
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview.failures import reasons, refusal_warning, refused
@@ -224,7 +224,7 @@ class Background:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-        asyncio.run(main())
+        loops.run(main())
 
     @property
     def running(self) -> bool:

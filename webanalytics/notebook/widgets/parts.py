@@ -15,6 +15,7 @@ import ipywidgets as w
 import pandas as pd
 from markupsafe import Markup
 
+from webanalytics import loops
 from webanalytics.errors import WebAnalyticsError
 
 INK = "var(--jp-ui-font-color1, #222222)"
@@ -189,7 +190,7 @@ class Tool(w.VBox):  # type: ignore[misc]
             loop = asyncio.get_running_loop()
         except RuntimeError:
             self.task = None
-            asyncio.run(self._watched(work))
+            loops.run(self._watched(work))
         else:
             self.task = loop.create_task(self._watched(work))
 

@@ -318,6 +318,7 @@ class LocalBackend:
     family = LOCAL_FAMILY
     priced = False
     durable = False
+    hosts: frozenset[str] | None = None  # the only ones that are asked, also after redirects; None for any
 
     def serves(self, operation: Operation) -> bool:  # noqa: ARG002 - the protocol's
         """Return True: all operations are this package's own."""
@@ -360,11 +361,10 @@ class LocalBackend:
     async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         window = min(len(jobs), 4 * int(task.spec.options["concurrency"]))
         place = task.spec.options.get("archive") if task.operations[0].kind == "page" else None
+        settings = replace(affordable_settings(task.spec.options), hosts=self.hosts)
         async with (
             nullcontext() if place is None else recording(place) as archive,
-            Fetcher(
-                affordable_settings(task.spec.options), recorder=None if archive is None else archive.take
-            ) as fetcher,
+            Fetcher(settings, recorder=None if archive is None else archive.take) as fetcher,
             aclosing(self.stream(task, Listed(jobs), fetcher, window)) as groups,
         ):
             async for group in groups:

@@ -19,6 +19,7 @@ from typing import Protocol
 
 from aiohttp import web
 
+from webanalytics import loops
 from webanalytics.errors import ParameterError
 from webanalytics.service.logs import Log
 from webanalytics.service.results import Record
@@ -176,5 +177,5 @@ def serve(settings: ServiceSettings, opening: Opening = open_service) -> int:
     Raises `ParameterError` when the port cannot be listened on.
     """
     with bind(settings.host, settings.port) as sock:
-        asyncio.run(_run(settings.replace(port=sock.getsockname()[1]), sock, opening))
+        loops.run(_run(settings.replace(port=sock.getsockname()[1]), sock, opening))
     return 0

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from webanalytics import loops
 from webanalytics._version import __version__, how_to_install
 from webanalytics.core.outcomes import ArchivedPage, Job, JobResult, Outcome, PageRecord
 from webanalytics.errors import BackendError, RowError
@@ -122,7 +123,7 @@ def attempt(group: Group) -> Answered | None:
         task = worker.state.tasks.get(key)
         return task is not None and task.state != "cancelled"
 
-    return asyncio.run(_watched(group, wanted))
+    return loops.run(_watched(group, wanted))
 
 
 async def _watched(group: Group, wanted: Callable[[], bool]) -> Answered | None:
