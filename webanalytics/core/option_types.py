@@ -13,21 +13,27 @@ from webanalytics.core.access import Access
 from webanalytics.core.bot_key import BotKey
 
 
-class _ImagePageRecordSite(TypedDict, total=False):
+class _HostImagePageRecordSite(TypedDict, total=False):
     concurrency: int
+
+
+class _ImagePageRecordSite(TypedDict, total=False):
     retries: int
+
+
+class _HostImagePageSite(TypedDict, total=False):
+    delay: float
+    connect_timeout: float
+    allow_private: bool
 
 
 class _ImagePageSite(TypedDict, total=False):
     per_host: int
-    delay: float
-    connect_timeout: float
     timeout: float
     max_redirects: int
     robots: bool
     user_agent: str
     accept_language: str | None
-    allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
     bot_key: BotKey | None
@@ -58,20 +64,43 @@ class _Session(TypedDict, total=False):
     docs_url: str | None
 
 
-class PageOptions(_ImagePageRecordSite, _ImagePageSite, _ImagePage, _ImagePageRecord, _Page, total=False):
+class PageOptions(
+    _HostImagePageRecordSite,
+    _ImagePageRecordSite,
+    _HostImagePageSite,
+    _ImagePageSite,
+    _ImagePage,
+    _ImagePageRecord,
+    _Page,
+    total=False,
+):
     """Options of those over pages."""
 
 
-class ImageOptions(_ImagePageRecordSite, _ImagePageSite, _ImagePage, _ImagePageRecord, total=False):
+class ImageOptions(
+    _HostImagePageRecordSite,
+    _ImagePageRecordSite,
+    _HostImagePageSite,
+    _ImagePageSite,
+    _ImagePage,
+    _ImagePageRecord,
+    total=False,
+):
     """Options of those over images."""
 
 
-class RecordOptions(_ImagePageRecordSite, _ImagePageRecord, total=False):
+class RecordOptions(_HostImagePageRecordSite, _ImagePageRecordSite, _ImagePageRecord, total=False):
     """Options of those over records."""
 
 
-class SiteOptions(_ImagePageRecordSite, _ImagePageSite, total=False):
+class SiteOptions(
+    _HostImagePageRecordSite, _ImagePageRecordSite, _HostImagePageSite, _ImagePageSite, total=False
+):
     """Options of those that read files of sites."""
+
+
+class HostOptions(_HostImagePageRecordSite, _HostImagePageSite, total=False):
+    """Options of those that ask hosts for their certificates."""
 
 
 class RunOptions(PageOptions, _Session, total=False):

@@ -108,6 +108,12 @@ FETCHING: Final[Table] = table(
             "The server's TLS certificate is not valid.",
         ),
         "handshake": ("tls", "a server that could not agree on a secure connection."),
+        "no_starttls": ("tls", "a server that offers no secure connection (STARTTLS)."),
+        "no_mail": ("dns", "a domain that takes no mail."),
+        "tls_host": (
+            "invalid",
+            "must hold hosts, such as example.org, example.org:25 or imap://example.org.",
+        ),
         "connect_timeout": ("timeout", "a server that was not reached within {seconds} seconds."),
         "timeout": ("timeout", "a page that did not arrive within {seconds} seconds."),
         "host_given_up": (

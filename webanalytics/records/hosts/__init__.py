@@ -1,0 +1,1 @@
+"""Hosts as they are now: their certificates, and whether their TLSA records match them."""
