@@ -210,7 +210,8 @@ def _option_types() -> str:
     """Return the file with a type for the options of each kind of functions, and one for all options."""
     groups: dict[frozenset[str], str] = {}
     for item in RECORDS.values():
-        groups.setdefault(item.serves, "_" + ("".join(map(str.title, sorted(item.serves))) or "Session"))
+        initials = "".join(kind[0].upper() for kind in sorted(item.serves))
+        groups.setdefault(item.serves, f"_{initials or 'Session'}")
     lines = [_OPTION_TYPES]
     for serves, name in groups.items():
         shared = (item for item in RECORDS.values() if item.serves == serves)

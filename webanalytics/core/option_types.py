@@ -13,21 +13,21 @@ from webanalytics.core.access import Access
 from webanalytics.core.bot_key import BotKey
 
 
-class _HostImagePageRecordSite(TypedDict, total=False):
+class _HIPRS(TypedDict, total=False):
     concurrency: int
 
 
-class _ImagePageRecordSite(TypedDict, total=False):
+class _IPRS(TypedDict, total=False):
     retries: int
 
 
-class _HostImagePageSite(TypedDict, total=False):
+class _HIPS(TypedDict, total=False):
     delay: float
     connect_timeout: float
     allow_private: bool
 
 
-class _ImagePageSite(TypedDict, total=False):
+class _IPS(TypedDict, total=False):
     per_host: int
     timeout: float
     max_redirects: int
@@ -40,14 +40,14 @@ class _ImagePageSite(TypedDict, total=False):
     proxy: str | None
 
 
-class _ImagePage(TypedDict, total=False):
+class _IP(TypedDict, total=False):
     max_download: int
     parse_timeout: float
     workers: int | None
     worker_memory: int
 
 
-class _ImagePageRecord(TypedDict, total=False):
+class _IPR(TypedDict, total=False):
     progress: bool | None
     backend: Any
     budget: int | None
@@ -55,7 +55,7 @@ class _ImagePageRecord(TypedDict, total=False):
     redo: str
 
 
-class _Page(TypedDict, total=False):
+class _P(TypedDict, total=False):
     archive: str | os.PathLike[str] | None
     render: str
 
@@ -64,42 +64,23 @@ class _Session(TypedDict, total=False):
     docs_url: str | None
 
 
-class PageOptions(
-    _HostImagePageRecordSite,
-    _ImagePageRecordSite,
-    _HostImagePageSite,
-    _ImagePageSite,
-    _ImagePage,
-    _ImagePageRecord,
-    _Page,
-    total=False,
-):
+class PageOptions(_HIPRS, _IPRS, _HIPS, _IPS, _IP, _IPR, _P, total=False):
     """Options of those over pages."""
 
 
-class ImageOptions(
-    _HostImagePageRecordSite,
-    _ImagePageRecordSite,
-    _HostImagePageSite,
-    _ImagePageSite,
-    _ImagePage,
-    _ImagePageRecord,
-    total=False,
-):
+class ImageOptions(_HIPRS, _IPRS, _HIPS, _IPS, _IP, _IPR, total=False):
     """Options of those over images."""
 
 
-class RecordOptions(_HostImagePageRecordSite, _ImagePageRecordSite, _ImagePageRecord, total=False):
+class RecordOptions(_HIPRS, _IPRS, _IPR, total=False):
     """Options of those over records."""
 
 
-class SiteOptions(
-    _HostImagePageRecordSite, _ImagePageRecordSite, _HostImagePageSite, _ImagePageSite, total=False
-):
+class SiteOptions(_HIPRS, _IPRS, _HIPS, _IPS, total=False):
     """Options of those that read files of sites."""
 
 
-class HostOptions(_HostImagePageRecordSite, _HostImagePageSite, total=False):
+class HostOptions(_HIPRS, _HIPS, total=False):
     """Options of those that ask hosts for their certificates."""
 
 
