@@ -56,7 +56,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     port = ports["tls"]
     good = "".join(host(f"{case.host}.", *case.records) for case in known)
     good += host("none.good.example.") + host("rolling.good.example.", own, coming)
-    good += host("odd.good.example.", "9 1 1 abcd", "3 1 1 abcd")
+    good += host("odd.good.example.", f"9{own[1:]}") + host("bad.good.example.", own, "3 1 1 abcd")
     good += host("two.good.example.", own) + "two.good.example. 60 IN A 127.0.0.2\n"
     good += host("six.good.example.", own) + "six.good.example. 60 IN AAAA ::1\n"
     good += "a.good.example. 60 IN CNAME rolling.good.example.\n"

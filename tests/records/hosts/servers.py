@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.records.hosts.pki import Pki
 
-PROTOCOLS = ("tls", "smtp", "imap", "pop3", "xmpp", "ldap", "postgresql")
+PROTOCOLS = ("tls", "smtp", "imap", "pop3", "xmpp", "ldap", "postgresql", "mysql")
 SILENT, PLAIN, RUDE = "silent", "plain", "rude"
 
 
@@ -80,6 +80,22 @@ def postgresql(at: socket.socket) -> None:
     at.sendall(b"S")
 
 
+def mysql(at: socket.socket) -> None:
+    """Protocol 10, all capabilities: version, connection, challenge."""
+    said = (
+        b"\x0a8.0.0\0"
+        + bytes(4)
+        + b"a" * 8
+        + b"\0\xff\xff\x2d\x02\0\xff\xff\x15"
+        + bytes(10)
+        + b"b" * 12
+        + b"\0"
+    )
+    at.sendall(len(said).to_bytes(3, "little") + b"\0" + said)
+    asked = at.recv(36)
+    assert (asked[:4], int.from_bytes(asked[4:8], "little") & 0x800) == (b"\x20\0\0\x01", 0x800)
+
+
 def silent(at: socket.socket) -> None:
     at.recv(1)
 
@@ -92,7 +108,7 @@ def rude(at: socket.socket) -> None:
 
 GREET: dict[str, Callable[[socket.socket], None]] = {
     **{"tls": lambda at: None, "smtp": smtp, "imap": imap, "pop3": pop3, "xmpp": xmpp, "ldap": ldap},
-    **{"postgresql": postgresql, PLAIN: plain, SILENT: silent, RUDE: rude},
+    **{"postgresql": postgresql, "mysql": mysql, PLAIN: plain, SILENT: silent, RUDE: rude},
 }
 
 

@@ -76,7 +76,11 @@ def test_signatures_are_judged_as_unbound_does(world: World) -> None:
     assert [(*row, owner) for row, owner in zip(ours.values.tolist(), found["name"], strict=True)] == expected
     said = [world.dns.judge(f"_{port}._tcp.{name}") for name, *_ in JUDGED]
     assert said == [judge for _, judge, *_ in JUDGED]
-    assert set(found["judged_by"]) == {f"resolver 127.0.0.1:{world.dns.port}"}
+    assert set(found["judged_by"]) == {f"resolver 127.0.0.1 port {world.dns.port}"}
+    bad = world.tlsa(world.at("bad.good.example"))
+    assert bad[["verdict", "error"]].values.tolist() == [
+        ["no answer", "The host has malformed records in the DNS."]
+    ]
     notes = found.set_index("host")["note"]
     assert notes[world.at("yes.expired.example")] == "The resolver says: signature expired."
     assert notes[world.at("yes.altered.example")] == "The resolver says: dnssec bogus."
@@ -161,8 +165,7 @@ def test_servers_that_do_not_go_on_are_rows(world: World) -> None:
     assert found["error"].tolist() == [
         "The server offers no secure connection (STARTTLS).",
         "The server offers no secure connection (STARTTLS).",
-        "The server was not reached within 1 seconds; `connect_timeout=` sets how long to wait.",
-        "The server was not reached within 1 seconds; `connect_timeout=` sets how long to wait.",
+        *["The server was not reached within 1 seconds; `connect_timeout=` sets how long to wait."] * 2,
         "The host does not exist.",
     ]
     assert found["error_type"].tolist() == ["tls", "tls", "timeout", "timeout", "dns"]

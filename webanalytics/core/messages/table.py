@@ -109,6 +109,7 @@ FETCHING: Final[Table] = table(
         ),
         "handshake": ("tls", "a server that could not agree on a secure connection."),
         "no_starttls": ("tls", "a server that offers no secure connection (STARTTLS)."),
+        "malformed_dns": ("dns", "a host that has malformed records in the DNS."),
         "no_mail": ("dns", "a domain that takes no mail."),
         "tls_host": (
             "invalid",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import chain
@@ -20,11 +20,9 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.gates import Limits
 from webanalytics.fetching.guard import check_url
 from webanalytics.fetching.response import Problem
-from webanalytics.fetching.tls.dial import Trust, shown
-from webanalytics.fetching.tls.names import Answer, Names, check_installed
-from webanalytics.fetching.tls.starttls import GREETINGS, USUAL
+from webanalytics.fetching.tls import USUAL, WAYS, Answer, Names, contexts, shown
 from webanalytics.records.dane.record import TlsaRecord
-from webanalytics.records.hosts.judge import Chain, Verdict, judged, key_of, rdata
+from webanalytics.records.hosts.judge import Chain, judged, key_of, rdata
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.schema import frame_of
 
@@ -83,7 +81,7 @@ class Survey:
     """One call: what is asked, and how."""
 
     names: Names
-    trust: Trust
+    trust: Any
     limits: Limits
     settings: dict[str, Any]
     with_tlsa: bool
@@ -156,12 +154,9 @@ class Survey:
         row = row | {"address": address}
         try:
             async with self.limits.slot(address):
-                seen = await shown(
-                    *(address, target.port, target.protocol, server.name),
-                    trust=self.trust,
-                    allow_private=self.settings["allow_private"],
-                    seconds=self.settings["connect_timeout"],
-                )
+                place = (address, target.port, target.protocol, server.name)
+                free, seconds = self.settings["allow_private"], self.settings["connect_timeout"]
+                seen = await shown(place, self.trust, free, seconds)
             held = Chain.of(seen, server.wanted)
         except (Problem, RowError) as problem:
             return row | failed(problem)
@@ -173,7 +168,6 @@ async def surveyed(
     hosts: Any, resolver: Any, ca: Any, options: Any, columns: dict[str, Dtype], with_tlsa: bool
 ) -> pd.DataFrame:
     """Return the rows of all hosts; a wrong call raises `ParameterError` before any work."""
-    check_installed()
     hosts = addresses_of(hosts, "hosts")
     given = [hosts] if isinstance(hosts, str) else list(hosts) if isinstance(hosts, Iterable) else []
     if not given or isinstance(hosts, (bytes, dict, pd.DataFrame)):
@@ -187,7 +181,7 @@ async def surveyed(
         )
     at_once = settings["concurrency"]
     limits = Limits(at_once, 1, settings["delay"], adaptive=False)
-    survey = Survey(Names(resolver), Trust(ca), limits, settings, with_tlsa)
+    survey = Survey(Names(resolver), contexts(ca), limits, settings, with_tlsa)
     open_hosts = asyncio.Semaphore(at_once)
 
     async def rows(one: Any) -> list[Row]:
@@ -309,10 +303,10 @@ def read_target(given: Any, allow_private: bool) -> Target:
         if problem.key == "private":
             raise
         raise RowError("tls_host", parameter="hosts") from None
-    if (mark and scheme not in GREETINGS) or not url.raw_host:
+    if (mark and scheme not in WAYS) or not url.raw_host:
         raise RowError("tls_host", parameter="hosts")
     written = url.explicit_port or (443 if place.endswith(":443") else None)
-    port = written or GREETINGS[scheme or "https"][0]
+    port = written or WAYS[scheme or "https"].port
     return Target(given, url.raw_host, port, scheme or USUAL.get(port, "tls"))
 
 

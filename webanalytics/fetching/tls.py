@@ -1,0 +1,252 @@
+"""How a secure connection begins: names looked up, the words before TLS, and the certificates that are shown."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import ssl
+from ipaddress import ip_address
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from webanalytics._version import how_to_install
+from webanalytics.errors import ParameterError
+from webanalytics.fetching.guard import SocketFactory
+from webanalytics.fetching.response import Problem
+
+TRIES = (1.0, 2.0, 4.0)
+"""Seconds that an answer is waited for, try by try: datagrams get lost."""
+MOST_WORDS = 8_192
+"""Bytes that a server may say before TLS."""
+_DER = 2  # of `_ssl`: how a certificate is written
+_AD = 0x20
+
+
+class Answer(NamedTuple):
+    """What was answered to one question."""
+
+    records: tuple[Any, ...] = ()  # those of the type asked for
+    name: str = ""  # whose they are, without the final dot: the end of the aliases (CNAME)
+    dnssec: str = "indeterminate"  # or secure, insecure, bogus
+    note: str = ""  # why it is bogus, as the resolver says (RFC 8914)
+    exists: bool = True  # whether the name does, with any record
+
+
+class Names:
+    """Asks a resolver, each question once, and takes its word on what is signed where it can be trusted.
+
+    One that the user named is trusted, and the system's where it runs on this machine: on the way from any
+    other, anybody may have set the AD bit. Whether it validates at all, its answer about the root shows.
+    """
+
+    def __init__(self, resolver: str | None) -> None:
+        self._servers = _servers(resolver)
+        self._trusted = resolver is not None or all(ip_address(at).is_loopback for at, _ in self._servers)
+        self._asked: dict[tuple[str, str], asyncio.Task[Any]] = {}
+
+    async def judge(self) -> str:
+        """Return who says what is signed; "" where nobody does that can be trusted."""
+        address, port = self._servers[0]
+        signed = self._trusted and (await self._once(".", "SOA", self._exchange)).flags & _AD
+        return f"resolver {address} port {port}" if signed else ""
+
+    async def ask(self, name: str, kind: str) -> Answer:
+        """Return the records of a type that a name has, or raise `Problem`."""
+        answer: Answer = await self._once(name.lower(), kind, self._ask)
+        return answer
+
+    async def _once(self, name: str, kind: str, how: Any) -> Any:
+        if (name, kind) not in self._asked:
+            self._asked[name, kind] = asyncio.ensure_future(how(name, kind))
+        return await asyncio.shield(self._asked[name, kind])
+
+    async def _ask(self, name: str, kind: str) -> Answer:
+        from dns import exception
+
+        found, dnssec, said = await self._exchange(name, kind), "indeterminate", ""
+        if found.rcode() not in (
+            0,
+            3,
+        ):  # neither an answer nor NXDOMAIN: is there one that is not signed well?
+            said = ", ".join(error.code.name.replace("_", " ").lower() for error in found.extended_errors())
+            found, dnssec = await self._exchange(name, kind, checked=False), "bogus"
+        elif await self.judge():
+            dnssec = "secure" if found.flags & _AD else "insecure"
+        try:
+            chain = found.resolve_chaining()
+        except exception.DNSException:
+            raise Problem("lookup_failed") from None
+        if found.rcode() not in (0, 3):
+            raise Problem("lookup_failed")
+        end = chain.canonical_name.to_text(omit_final_dot=True).lower()
+        return Answer(tuple(chain.answer or ()), end, dnssec, said, found.rcode() == 0)
+
+    async def _exchange(self, name: str, kind: str, checked: bool = True) -> Any:
+        from dns import asyncquery, exception, flags, message
+
+        for seconds in TRIES:
+            for address, port in self._servers:
+                try:
+                    query = message.make_query(f"{name.rstrip('.')}.", kind, want_dnssec=True)
+                    query.flags |= flags.AD if checked else flags.CD
+                    return (await asyncquery.udp_with_fallback(query, address, seconds, port))[0]
+                except exception.FormError:  # such as a digest of another length than its kind has
+                    raise Problem("malformed_dns") from None
+                except (exception.DNSException, OSError, EOFError):
+                    continue
+        raise Problem("lookup_failed")
+
+
+def _servers(resolver: str | None) -> list[tuple[str, int]]:
+    try:
+        import cryptography  # noqa: F401
+        from dns import exception
+        from dns.resolver import Resolver
+    except ImportError:
+        said = f"The `hosts` parameter needs libraries for DNS and certificates: {how_to_install('dane')}"
+        raise ParameterError(said, "hosts") from None
+    try:
+        if resolver is None:
+            system = Resolver()
+            return [(str(ip_address(str(server))), system.port) for server in system.nameservers]
+        parts = urlsplit(f"//{resolver}")
+        return [(str(ip_address(parts.hostname or "")), parts.port or 53)]
+    except (exception.DNSException, ValueError):
+        said = "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1 or [::1]:5353."
+        raise ParameterError(said, "resolver") from None
+
+
+class Way(NamedTuple):
+    """What is said before TLS: nothing but the request for it."""
+
+    port: int  # the usual one
+    steps: tuple[tuple[bytes, bytes], ...] = ()  # words, and the pattern of the answer that lets us go on
+    refusal: bytes = rb"(?!)"  # the pattern of any other answer
+
+
+_XMPP = (
+    b"<?xml version='1.0'?><stream:stream xmlns='jabber:%s' to='{host}' version='1.0' "
+    b"xmlns:stream='http://etherx.jabber.org/streams'>"
+)
+_OFFERED = rb"^250 STARTTLS\r?\n|^250-STARTTLS\r?\n(?:250-.*\n)*250 .*\n"
+_SMTP = (
+    *((b"", rb"^220 .*\n"), (b"EHLO [127.0.0.1]\r\n", _OFFERED)),
+    (b"STARTTLS\r\n", rb"^220 .*\n"),
+)  # RFC 3207
+
+
+def _xmpp(port: int, kind: bytes) -> Way:
+    """RFC 6120 section 5."""
+    starttls = b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
+    steps = ((_XMPP % kind, rb"(?s:xmpp-tls.*</stream:features>)"), (starttls, rb"<proceed[^>]*>"))
+    return Way(port, steps, rb"</stream:features>|<failure|</stream:stream>")
+
+
+WAYS: Final = MappingProxyType(
+    {
+        **{"https": Way(443), "tls": Way(443)},
+        **{name: Way(port, _SMTP, rb"^\d{3} .*\n") for name, port in (("smtp", 25), ("submission", 587))},
+        "imap": Way(143, ((b"", rb"^\* OK.*\n"), (b"a STARTTLS\r\n", rb"^a OK.*\n")), rb"^(a|\* BYE) .*\n"),
+        "pop3": Way(110, ((b"", rb"^\+OK.*\n"), (b"STLS\r\n", rb"^\+OK.*\n")), rb"^-.*\n"),
+        **{"xmpp": _xmpp(5222, b"client"), "xmpp-server": _xmpp(5269, b"server")},
+        "ldap": Way(  # RFC 4511 section 4.14
+            *(389, ((b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037", rb"\x0a\x01\x00"),)),
+            rb"\x0a\x01",
+        ),
+        "postgresql": Way(5432, ((b"\0\0\0\x08\x04\xd2\x16\x2f", rb"^S"),), rb"^[^S]"),
+        "mysql": Way(  # the answer to the server's first packet: 32 bytes, TLS wanted
+            3306, ((b"", rb"(?s:^...\0\n.{30})"), (b"\x20\0\0\x01\0\x8a\0\0\0\0\0\x01\x2d" + bytes(23), b""))
+        ),
+    }
+)
+"""Protocols by name."""
+USUAL: Final = {way.port: name for name, way in WAYS.items()}
+
+
+class Shown(NamedTuple):
+    """What a server shows at one address, in DER."""
+
+    sent: tuple[bytes, ...]  # the chain as the server sends it, its own certificate first
+    trusted: tuple[bytes, ...]  # the chain up to a known root, () where none leads there
+    code: int  # what OpenSSL finds wrong with it, 0 for nothing
+    fault: str  # the same in its words
+    version: str  # of TLS
+
+
+def contexts(ca: str | os.PathLike[str] | None) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """Return how chains are checked against the system's roots, or those of a file, and how they are not."""
+    try:
+        checked = ssl.create_default_context(cafile=None if ca is None else os.fspath(ca))
+    except (OSError, TypeError, ValueError):
+        raise ParameterError("The `ca` parameter must be a file of certificates in PEM.", "ca") from None
+    unchecked = ssl.create_default_context()
+    checked.check_hostname = unchecked.check_hostname = False  # names are compared later
+    checked.verify_flags &= ~ssl.VERIFY_X509_STRICT  # which Python 3.13 sets, 3.12 does not
+    unchecked.verify_mode = ssl.CERT_NONE
+    return checked, unchecked
+
+
+async def shown(place: tuple[str, int, str, str], trust: Any, allow_private: bool, seconds: float) -> Shown:
+    """Return what a server shows, or raise `Problem`.
+
+    The place is an address, a port, a protocol and the name that is asked for. A chain that is not trusted
+    ends the first connection, and is read in a second one.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            try:
+                return await _dial(*place, allow_private, trust[0])
+            except ssl.SSLCertVerificationError as error:
+                found = await _dial(*place, allow_private, trust[1])
+                return found._replace(code=error.verify_code, fault=error.verify_message)
+    except TimeoutError:
+        raise Problem("connect_timeout", seconds=f"{seconds:g}") from None
+    except ssl.SSLError:
+        raise Problem("handshake") from None
+    except OSError:
+        raise Problem("interrupted") from None
+
+
+async def _dial(address: str, port: int, protocol: str, name: str, free: bool, context: Any) -> Shown:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        opened = SocketFactory(free)((family, socket.SOCK_STREAM, 0, "", (address, port)))
+    except PermissionError:
+        raise Problem("private") from None
+    try:
+        await asyncio.get_running_loop().sock_connect(opened, (address, port))
+    except BaseException as error:
+        opened.close()
+        if isinstance(error, TimeoutError) or not isinstance(error, OSError):
+            raise
+        raise Problem("refused") from None
+    reader, writer = await asyncio.open_connection(sock=opened)
+    try:
+        await _ask_for_tls(reader, writer, WAYS[protocol], name)
+        await writer.start_tls(context, server_hostname=name)
+        secured: Any = writer.get_extra_info("ssl_object")
+        inner = getattr(secured, "_sslobj", secured)  # before Python 3.13 it alone has these methods
+        sent, trusted = inner.get_unverified_chain() or (), ()
+        if context.verify_mode != ssl.CERT_NONE:
+            trusted = inner.get_verified_chain() or ()
+        chains = (tuple(one.public_bytes(_DER) for one in chain) for chain in (sent, trusted))
+        return Shown(*chains, 0, "", secured.version() or "")
+    finally:
+        writer.transport.abort()
+
+
+async def _ask_for_tls(reader: Any, writer: Any, way: Way, host: str) -> None:
+    for words, wanted in way.steps:
+        answer, received = re.compile(b"(?m)(?P<yes>%s)|%s" % (wanted, way.refusal)), b""
+        writer.write(words.replace(b"{host}", host.encode()))
+        while not (found := answer.search(received)):
+            received += (piece := await reader.read(MOST_WORDS))
+            if not piece:
+                raise Problem("interrupted")
+            if len(received) > MOST_WORDS:
+                raise Problem("no_starttls")
+        if found["yes"] is None:
+            raise Problem("no_starttls")
