@@ -1,4 +1,4 @@
-"""How a secure connection begins: names looked up, the words before TLS, and the certificates that are shown."""
+"""How a secure connection begins: look-ups, the words before TLS, and the certificates that are shown."""
 
 from __future__ import annotations
 
@@ -232,8 +232,8 @@ async def _dial(address: str, port: int, protocol: str, name: str, free: bool, c
         sent, trusted = inner.get_unverified_chain() or (), ()
         if context.verify_mode != ssl.CERT_NONE:
             trusted = inner.get_verified_chain() or ()
-        chains = (tuple(one.public_bytes(_DER) for one in chain) for chain in (sent, trusted))
-        return Shown(*chains, 0, "", secured.version() or "")
+        both = [tuple(one.public_bytes(_DER) for one in chain) for chain in (sent, trusted)]
+        return Shown(both[0], both[1], 0, "", secured.version() or "")
     finally:
         writer.transport.abort()
 

@@ -61,7 +61,7 @@ def until(at: socket.socket, mark: bytes) -> bytes:
 
 
 def xmpp(at: socket.socket) -> None:
-    until(at, b"version='1.0'>")
+    until(at, b"'>")
     offer = b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
     head = b"<?xml version='1.0'?><stream:stream xmlns='jabber:client' id='a' version='1.0'>"
     at.sendall(head + b"<stream:features>" + offer + b"</stream:features>")

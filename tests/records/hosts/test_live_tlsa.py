@@ -82,8 +82,8 @@ def test_signatures_are_judged_as_unbound_does(world: World) -> None:
         ["no answer", "The host has malformed records in the DNS."]
     ]
     notes = found.set_index("host")["note"]
-    assert notes[world.at("yes.expired.example")] == "The resolver says: signature expired."
-    assert notes[world.at("yes.altered.example")] == "The resolver says: dnssec bogus."
+    assert notes[world.at("yes.expired.example")] in ("signature expired", "dnssec bogus")
+    assert notes[world.at("yes.altered.example")] == "dnssec bogus"
 
 
 def test_the_record_of_the_next_certificate_is_seen(world: World) -> None:
