@@ -15,9 +15,6 @@ from webanalytics.core.bot_key import BotKey
 
 class _HIPRS(TypedDict, total=False):
     concurrency: int
-
-
-class _IPRS(TypedDict, total=False):
     retries: int
 
 
@@ -64,19 +61,19 @@ class _Session(TypedDict, total=False):
     docs_url: str | None
 
 
-class PageOptions(_HIPRS, _IPRS, _HIPS, _IPS, _IP, _IPR, _P, total=False):
+class PageOptions(_HIPRS, _HIPS, _IPS, _IP, _IPR, _P, total=False):
     """Options of those over pages."""
 
 
-class ImageOptions(_HIPRS, _IPRS, _HIPS, _IPS, _IP, _IPR, total=False):
+class ImageOptions(_HIPRS, _HIPS, _IPS, _IP, _IPR, total=False):
     """Options of those over images."""
 
 
-class RecordOptions(_HIPRS, _IPRS, _IPR, total=False):
+class RecordOptions(_HIPRS, _IPR, total=False):
     """Options of those over records."""
 
 
-class SiteOptions(_HIPRS, _IPRS, _HIPS, _IPS, total=False):
+class SiteOptions(_HIPRS, _HIPS, _IPS, total=False):
     """Options of those that read files of sites."""
 
 

@@ -187,12 +187,10 @@ def _serving(kinds: frozenset[str], *settings: Setting) -> tuple[Setting, ...]:
     return tuple(replace(setting, serves=kinds) for setting in settings)
 
 
-_any_options = (
-    *_serving(_ANY, integer("concurrency", 32, 1, 1000, "Fetches under way at once.")),
-    *_serving(
-        _ANY - {"host"},
-        integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
-    ),
+_any_options = _serving(
+    _ANY,
+    integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
+    integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
 )
 _dialled_options = _serving(
     _DIALLED,

@@ -17,12 +17,10 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.guard import SocketFactory
 from webanalytics.fetching.response import Problem
 
-TRIES = (1.0, 2.0, 4.0)
-"""Seconds that an answer is waited for, try by try: datagrams get lost."""
 MOST_WORDS = 8_192
 """Bytes that a server may say before TLS."""
 _DER = 2  # of `_ssl`: how a certificate is written
-_AD = 0x20
+_AD, _CD, _RD, _DO = 0x20, 0x10, 0x100, 0x8000  # of a question: validate; do not; ask others; show signatures
 
 
 class Answer(NamedTuple):
@@ -31,92 +29,78 @@ class Answer(NamedTuple):
     records: tuple[Any, ...] = ()  # those of the type asked for
     name: str = ""  # whose they are, without the final dot: the end of the aliases (CNAME)
     dnssec: str = "indeterminate"  # or secure, insecure, bogus
-    note: str = ""  # why it is bogus, as the resolver says (RFC 8914)
+    note: str | None = None  # why it is bogus, as the resolver says (RFC 8914)
     exists: bool = True  # whether the name does, with any record
 
 
 class Names:
-    """Asks a resolver, each question once, and takes its word on what is signed where it can be trusted.
+    """Asks a resolver, and takes its word on what is signed where it can be trusted.
 
     One that the user named is trusted, and the system's where it runs on this machine: on the way from any
     other, anybody may have set the AD bit. Whether it validates at all, its answer about the root shows.
     """
 
     def __init__(self, resolver: str | None) -> None:
-        self._servers = _servers(resolver)
-        self._trusted = resolver is not None or all(ip_address(at).is_loopback for at, _ in self._servers)
-        self._asked: dict[tuple[str, str], asyncio.Task[Any]] = {}
+        try:
+            import cryptography  # noqa: F401
+            from dns import resolver as library
+            from dns.asyncresolver import Resolver
+        except ImportError:
+            said = f"The `hosts` parameter needs libraries for DNS and certificates: {how_to_install('dane')}"
+            raise ParameterError(said, "hosts") from None
+        try:
+            parts = urlsplit(f"//{resolver}")
+            self._resolvers = [Resolver(configure=resolver is None) for _ in range(2)]
+            for one, flag in zip(self._resolvers, (_AD, _CD), strict=True):
+                if resolver is not None:
+                    one.nameservers, one.port = [str(ip_address(parts.hostname or ""))], parts.port or 53
+                one.use_edns(0, _DO, 1232)
+                one.flags, one.cache = _RD | flag, library.Cache()
+        except (library.NoResolverConfiguration, ValueError):
+            said = (
+                "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1 or [::1]:53."
+            )
+            raise ParameterError(said, "resolver") from None
+        servers = [str(server) for server in one.nameservers]
+        self._who = f"resolver {servers[0]} port {one.port}"
+        self._trusted = resolver is not None or all(ip_address(server).is_loopback for server in servers)
 
-    async def judge(self) -> str:
-        """Return who says what is signed; "" where nobody does that can be trusted."""
-        address, port = self._servers[0]
-        signed = self._trusted and (await self._once(".", "SOA", self._exchange)).flags & _AD
-        return f"resolver {address} port {port}" if signed else ""
+    async def judge(self) -> str | None:
+        """Return who says what is signed; None where nobody does that can be trusted."""
+        root = await self._asked(".", "SOA") if self._trusted else None
+        return self._who if root is not None and root.response.flags & _AD else None
 
     async def ask(self, name: str, kind: str) -> Answer:
         """Return the records of a type that a name has, or raise `Problem`."""
-        answer: Answer = await self._once(name.lower(), kind, self._ask)
-        return answer
+        from dns import exception, resolver
 
-    async def _once(self, name: str, kind: str, how: Any) -> Any:
-        if (name, kind) not in self._asked:
-            self._asked[name, kind] = asyncio.ensure_future(how(name, kind))
-        return await asyncio.shield(self._asked[name, kind])
-
-    async def _ask(self, name: str, kind: str) -> Answer:
-        from dns import exception
-
-        found, dnssec, said = await self._exchange(name, kind), "indeterminate", ""
-        if found.rcode() not in (
-            0,
-            3,
-        ):  # neither an answer nor NXDOMAIN: is there one that is not signed well?
-            said = ", ".join(error.code.name.replace("_", " ").lower() for error in found.extended_errors())
-            found, dnssec = await self._exchange(name, kind, checked=False), "bogus"
-        elif await self.judge():
-            dnssec = "secure" if found.flags & _AD else "insecure"
+        dnssec, said = None, None
         try:
-            chain = found.resolve_chaining()
+            try:
+                found = await self._asked(name, kind)
+            except resolver.NoNameservers as failure:  # is there an answer that is not signed well?
+                error, response = failure.kwargs["errors"][-1][3:]
+                if isinstance(error, exception.FormError):  # such as a digest of another length than it has
+                    raise Problem("malformed_dns") from None
+                known = () if response is None else response.extended_errors()
+                said = ", ".join(one.code.name.replace("_", " ").lower() for one in known)
+                found, dnssec = await self._asked(name, kind, checked=False), "bogus"
+        except resolver.NXDOMAIN as answer:
+            response = next(iter(answer.responses().values()))
+            return Answer((), "", dnssec or await self._signed(response), said, exists=False)
         except exception.DNSException:
             raise Problem("lookup_failed") from None
-        if found.rcode() not in (0, 3):
-            raise Problem("lookup_failed")
-        end = chain.canonical_name.to_text(omit_final_dot=True).lower()
-        return Answer(tuple(chain.answer or ()), end, dnssec, said, found.rcode() == 0)
+        end = found.canonical_name.to_text(omit_final_dot=True).lower()
+        return Answer(tuple(found.rrset or ()), end, dnssec or await self._signed(found.response), said)
 
-    async def _exchange(self, name: str, kind: str, checked: bool = True) -> Any:
-        from dns import asyncquery, exception, flags, message
+    async def _signed(self, response: Any) -> str:
+        if not await self.judge():
+            return "indeterminate"
+        return "secure" if response.flags & _AD else "insecure"
 
-        for seconds in TRIES:
-            for address, port in self._servers:
-                try:
-                    query = message.make_query(f"{name.rstrip('.')}.", kind, want_dnssec=True)
-                    query.flags |= flags.AD if checked else flags.CD
-                    return (await asyncquery.udp_with_fallback(query, address, seconds, port))[0]
-                except exception.FormError:  # such as a digest of another length than its kind has
-                    raise Problem("malformed_dns") from None
-                except (exception.DNSException, OSError, EOFError):
-                    continue
-        raise Problem("lookup_failed")
-
-
-def _servers(resolver: str | None) -> list[tuple[str, int]]:
-    try:
-        import cryptography  # noqa: F401
-        from dns import exception
-        from dns.resolver import Resolver
-    except ImportError:
-        said = f"The `hosts` parameter needs libraries for DNS and certificates: {how_to_install('dane')}"
-        raise ParameterError(said, "hosts") from None
-    try:
-        if resolver is None:
-            system = Resolver()
-            return [(str(ip_address(str(server))), system.port) for server in system.nameservers]
-        parts = urlsplit(f"//{resolver}")
-        return [(str(ip_address(parts.hostname or "")), parts.port or 53)]
-    except (exception.DNSException, ValueError):
-        said = "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1 or [::1]:5353."
-        raise ParameterError(said, "resolver") from None
+    async def _asked(self, name: str, kind: str, checked: bool = True) -> Any:
+        resolver = self._resolvers[0 if checked else 1]
+        return await resolver.resolve(f"{name.rstrip('.')}.", kind, raise_on_no_answer=False, search=False)
 
 
 class Way(NamedTuple):
@@ -131,11 +115,11 @@ _XMPP = (
     b"<?xml version='1.0'?><stream:stream xmlns='jabber:%s' to='{host}' version='1.0' "
     b"xmlns:stream='http://etherx.jabber.org/streams'>"
 )
+_LDAP = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037"  # RFC 4511 section 4.14
+_MYSQL = b"\x20\0\0\x01\0\x8a\0\0\0\0\0\x01\x2d" + bytes(23)  # 32 bytes as packet 1: TLS is wanted
 _OFFERED = rb"^250 STARTTLS\r?\n|^250-STARTTLS\r?\n(?:250-.*\n)*250 .*\n"
-_SMTP = (
-    *((b"", rb"^220 .*\n"), (b"EHLO [127.0.0.1]\r\n", _OFFERED)),
-    (b"STARTTLS\r\n", rb"^220 .*\n"),
-)  # RFC 3207
+_READY = rb"^220 .*\n"
+_SMTP = ((b"", _READY), (b"EHLO [127.0.0.1]\r\n", _OFFERED), (b"STARTTLS\r\n", _READY))  # RFC 3207
 
 
 def _xmpp(port: int, kind: bytes) -> Way:
@@ -152,14 +136,9 @@ WAYS: Final = MappingProxyType(
         "imap": Way(143, ((b"", rb"^\* OK.*\n"), (b"a STARTTLS\r\n", rb"^a OK.*\n")), rb"^(a|\* BYE) .*\n"),
         "pop3": Way(110, ((b"", rb"^\+OK.*\n"), (b"STLS\r\n", rb"^\+OK.*\n")), rb"^-.*\n"),
         **{"xmpp": _xmpp(5222, b"client"), "xmpp-server": _xmpp(5269, b"server")},
-        "ldap": Way(  # RFC 4511 section 4.14
-            *(389, ((b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037", rb"\x0a\x01\x00"),)),
-            rb"\x0a\x01",
-        ),
+        "ldap": Way(389, ((_LDAP, rb"\x0a\x01\x00"),), rb"\x0a\x01"),
         "postgresql": Way(5432, ((b"\0\0\0\x08\x04\xd2\x16\x2f", rb"^S"),), rb"^[^S]"),
-        "mysql": Way(  # the answer to the server's first packet: 32 bytes, TLS wanted
-            3306, ((b"", rb"(?s:^...\0\n.{30})"), (b"\x20\0\0\x01\0\x8a\0\0\0\0\0\x01\x2d" + bytes(23), b""))
-        ),
+        "mysql": Way(3306, ((b"", rb"(?s:^...\0\n.{30})"), (_MYSQL, b""))),
     }
 )
 """Protocols by name."""
@@ -189,8 +168,10 @@ def contexts(ca: str | os.PathLike[str] | None) -> tuple[ssl.SSLContext, ssl.SSL
     return checked, unchecked
 
 
-async def shown(place: tuple[str, int, str, str], trust: Any, allow_private: bool, seconds: float) -> Shown:
-    """Return what a server shows, or raise `Problem`.
+async def shown(
+    place: tuple[str, int, str, str], trust: Any, allow_private: bool, seconds: float, retries: int
+) -> Shown:
+    """Return what a server shows, or raise `Problem`; a connection that is broken off is tried again.
 
     The place is an address, a port, a protocol and the name that is asked for. A chain that is not trusted
     ends the first connection, and is read in a second one.
@@ -207,6 +188,8 @@ async def shown(place: tuple[str, int, str, str], trust: Any, allow_private: boo
     except ssl.SSLError:
         raise Problem("handshake") from None
     except OSError:
+        if retries:
+            return await shown(place, trust, allow_private, seconds, retries - 1)
         raise Problem("interrupted") from None
 
 
@@ -229,11 +212,10 @@ async def _dial(address: str, port: int, protocol: str, name: str, free: bool, c
         await writer.start_tls(context, server_hostname=name)
         secured: Any = writer.get_extra_info("ssl_object")
         inner = getattr(secured, "_sslobj", secured)  # before Python 3.13 it alone has these methods
-        sent, trusted = inner.get_unverified_chain() or (), ()
-        if context.verify_mode != ssl.CERT_NONE:
-            trusted = inner.get_verified_chain() or ()
-        both = [tuple(one.public_bytes(_DER) for one in chain) for chain in (sent, trusted)]
-        return Shown(both[0], both[1], 0, "", secured.version() or "")
+        trusted = inner.get_verified_chain() if context.verify_mode != ssl.CERT_NONE else ()
+        both = (inner.get_unverified_chain(), trusted)
+        sent, trusted = (tuple(one.public_bytes(_DER) for one in chain or ()) for chain in both)
+        return Shown(sent, trusted, 0, "", secured.version() or "")
     finally:
         writer.transport.abort()
 
@@ -245,7 +227,7 @@ async def _ask_for_tls(reader: Any, writer: Any, way: Way, host: str) -> None:
         while not (found := answer.search(received)):
             received += (piece := await reader.read(MOST_WORDS))
             if not piece:
-                raise Problem("interrupted")
+                raise ConnectionError
             if len(received) > MOST_WORDS:
                 raise Problem("no_starttls")
         if found["yes"] is None:

@@ -293,24 +293,16 @@ def _content(octets: bytes, at: int) -> tuple[int, int]:
 
 
 def may_issue(certificate: Certificate, below: int = 0) -> bool:
-    """Return whether a certificate may be an authority's, with so many other authorities below it.
-
-    Its basic constraints and its key usage say so, or it has no constraints and issued itself.
-    """
+    """Return whether a certificate may be an authority's, with so many other authorities below it."""
     from cryptography import x509
 
-    found = certificate.extensions.get_extension_for_class
     try:
-        if not found(x509.KeyUsage).value.key_cert_sign:
-            return False
-    except x509.ExtensionNotFound:
-        pass
+        found: dict[Any, Any] = {one.oid: one.value for one in certificate.extensions}
     except (ValueError, x509.DuplicateExtension):
         return False
-    try:
-        limits = found(x509.BasicConstraints).value
-    except x509.ExtensionNotFound:
-        return certificate.subject == certificate.issuer
+    usage, limits = found.get(x509.KeyUsage.oid), found.get(x509.BasicConstraints.oid)
+    if limits is None or not (usage is None or usage.key_cert_sign):
+        return limits is None and certificate.subject == certificate.issuer
     return limits.ca and (limits.path_length is None or limits.path_length >= below)
 
 
@@ -319,7 +311,7 @@ def path_of(chain: tuple[Certificate, ...]) -> list[Certificate]:
     path = [chain[0]]
     rest = list(chain[1:])
     while rest:
-        issuer = next((one for one in rest if issued(path[-1], one)), None)
+        issuer = next((one for one in rest if _issued(path[-1], one)), None)
         if issuer is None:
             break
         rest.remove(issuer)
@@ -327,7 +319,7 @@ def path_of(chain: tuple[Certificate, ...]) -> list[Certificate]:
     return path
 
 
-def issued(certificate: Certificate, issuer: Certificate) -> bool:
+def _issued(certificate: Certificate, issuer: Certificate) -> bool:
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
     try:
@@ -345,7 +337,7 @@ def _issued_by_data(tlsa: TlsaRecord, top: Certificate) -> bool:
     if tlsa.selector == 1:
         return _signed(top, data)
     try:
-        return issued(top, load_chain(data)[0])
+        return _issued(top, load_chain(data)[0])
     except ParameterError:
         return False
 

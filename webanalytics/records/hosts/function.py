@@ -71,7 +71,7 @@ class Survey:
 
     def __init__(self, resolver: str | None, ca: Any, settings: Row, with_tlsa: bool) -> None:
         self.names, self.trust, self.with_tlsa = Names(resolver), contexts(ca), with_tlsa
-        self.free, self.seconds = settings["allow_private"], settings["connect_timeout"]
+        self.free, self.how = settings["allow_private"], (settings["connect_timeout"], settings["retries"])
         self.limits = Limits(settings["concurrency"], 1, settings["delay"], adaptive=False)
         self.hosts = asyncio.Semaphore(settings["concurrency"])
 
@@ -129,9 +129,9 @@ class Survey:
         ways = {dnssec, answer.dnssec, *({"bogus"} & {one.dnssec for one in both})}
         known = [(one.usage, one.selector, one.mtype, one.cert.hex()) for one in answer.records[:MOST]]
         tlsa = tuple(TlsaRecord("", None, "IN", *one) for one in known)
-        row = {"records": [rdata(one) for one in tlsa], "name": owner, "note": answer.note or None}
+        row = {"records": [rdata(one) for one in tlsa], "name": owner, "note": answer.note}
         row |= {"dnssec": next(one for one in WORST_FIRST if one in ways)}
-        row |= {"judged_by": await self.names.judge() or None}
+        row |= {"judged_by": await self.names.judge()}
         return Server(base, wanted | {base}, addresses, tlsa, row)
 
     async def _of_address(self, target: Target, server: Server, address: str, row: Row) -> Row:
@@ -139,7 +139,7 @@ class Survey:
         try:
             async with self.limits.slot(address):
                 place = (address, target.port, target.protocol, server.name)
-                seen = await shown(place, self.trust, self.free, self.seconds)
+                seen = await shown(place, self.trust, self.free, *self.how)
             held = Chain(seen, server.wanted)
         except (Problem, RowError) as problem:
             return row | failed(problem)
