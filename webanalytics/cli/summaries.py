@@ -7,6 +7,8 @@ SUMMARIES = {
     "compare": "Say what changed between two saved audits.",
     "redirect-map": "Say which page of a new site takes the place of each page of an old one.",
     "check-redirects": "Ask each old address where it leads now, beside the plan.",
+    "live-tlsa": "Say whether the TLSA records of hosts match the certificates that they show today.",
+    "certificates": "Get the certificates that hosts show today: names, issuer, days left, and what is wrong.",
     "write-sitemap": "Write the sitemap that a site should have, and say what was left out and why.",
     "link-ideas": "List words in the text of pages that name another page and lead nowhere yet.",
     "prune": "Say what to do with each page: keep, improve, merge, redirect, noindex or remove.",

@@ -30,6 +30,7 @@ from webanalytics.cli.flags import (
     option_flag,
     setting_flag,
 )
+from webanalytics.cli.hosts import add_hosts
 from webanalytics.cli.moves import add_moves
 from webanalytics.cli.names import SERVICE_COMMANDS, as_flags, root
 from webanalytics.cli.row_safety import (
@@ -67,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     )
     audits.add_compare(commands)
     add_moves(commands)
+    add_hosts(commands)
     add_saved(commands)
     common(audit, "url")
     setting_flag(audit, METADATA.parameter("body"))

@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import ssl
+from functools import partial
 from ipaddress import ip_address
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -55,7 +56,7 @@ class Names:
                 if resolver is not None:
                     one.nameservers, one.port = [str(ip_address(parts.hostname or ""))], parts.port or 53
                 one.use_edns(0, _DO, 1232)
-                one.flags, one.cache = _RD | flag, library.Cache()
+                one.flags, one.cache, one.timeout, one.lifetime = _RD | flag, library.Cache(), 1.0, 3.0
         except (library.NoResolverConfiguration, ValueError):
             said = (
                 "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1 or [::1]:53."
@@ -86,7 +87,7 @@ class Names:
                 said = ", ".join(one.code.name.replace("_", " ").lower() for one in known)
                 found, dnssec = await self._asked(name, kind, checked=False), "bogus"
         except resolver.NXDOMAIN as answer:
-            response = next(iter(answer.responses().values()))
+            response = next(iter(answer.kwargs["responses"].values()))
             return Answer((), "", dnssec or await self._signed(response), said, exists=False)
         except exception.DNSException:
             raise Problem("lookup_failed") from None
@@ -99,8 +100,13 @@ class Names:
         return "secure" if response.flags & _AD else "insecure"
 
     async def _asked(self, name: str, kind: str, checked: bool = True) -> Any:
-        resolver = self._resolvers[0 if checked else 1]
-        return await resolver.resolve(f"{name.rstrip('.')}.", kind, raise_on_no_answer=False, search=False)
+        from dns.resolver import LifetimeTimeout
+
+        resolve = partial(self._resolvers[0 if checked else 1].resolve, f"{name.rstrip('.')}.", kind)
+        try:
+            return await resolve(raise_on_no_answer=False, search=False)
+        except LifetimeTimeout:  # datagrams that got lost, or hold what cannot be read
+            return await resolve(raise_on_no_answer=False, search=False, tcp=True)
 
 
 class Way(NamedTuple):

@@ -28,6 +28,7 @@ from webanalytics.runs.frames.schema import frame_of
 __all__ = ["certificates", "live_tlsa"]
 
 Row = dict[str, Any]
+Path = str | os.PathLike[str] | None
 _FIRST: Final[dict[str, Dtype]] = {
     **{"host": "string", "server": "string", "port": "integer", "address": "string", "status": "string"},
     "days_left": "integer",
@@ -176,7 +177,7 @@ async def live_tlsa(
     hosts: str | Iterable[str],
     *,
     resolver: str | None = None,
-    ca: str | os.PathLike[str] | None = None,
+    ca: Path = None,
     **options: Unpack[HostOptions],
 ) -> pd.DataFrame:
     """Look up the TLSA records of hosts, and say whether they match the certificates shown today.
@@ -185,13 +186,13 @@ async def live_tlsa(
     ----------
     hosts : str or iterable of str
         ``"example.org"`` (port 443), ``"example.org:25"`` (the mail servers that its MX records name, else
-        the host itself), or with another protocol ``"imap://mail.example.org"``: https, tls, smtp, submission,
-        imap, pop3, xmpp, xmpp-server, ldap, postgresql, mysql; all but the first two begin with STARTTLS.
+        the host itself), or a protocol and a host, ``"imap://mail.example.org"``: https, tls, smtp,
+        submission, imap, pop3, xmpp, xmpp-server, ldap, postgresql or mysql.
     resolver : str, optional
         Address of a validating resolver that you trust, and the way to it: ``"127.0.0.1:5353"``. By default
         the system's, which is believed on what is signed only where it runs on this machine.
     ca : path, optional
-        Roots that are trusted in place of the system's, in PEM: for usages 0 and 1, and for ``pkix``.
+        Roots that are trusted in place of the system's, in PEM.
     **options
         Options of this call: those of `webanalytics.core.option_types.HostOptions`.
 
@@ -199,13 +200,11 @@ async def live_tlsa(
     -------
     pandas.DataFrame
         One row for each host, server and address. ``verdict``: "match"; "mismatch"; "no record"; "unusable"
-        (codes or lengths that no client takes, or usages 0 and 1 of a mail server); "insecure" (not signed, so
-        clients ignore them); "bogus" (the signatures are wrong: clients refuse the host); "indeterminate"
-        (nobody said whether they are signed); "no answer" (see ``error``). ``matched`` is the certificate of
-        the chain that a ``record`` names, 0 for the server's own; ``records`` all of ``name``; ``dnssec``
-        secure, insecure, bogus or indeterminate, as ``judged_by`` says; ``pkix`` whether the chain is trusted
-        and has the name; ``next_record`` whether another record waits for the next certificate;
-        ``days_left`` of the certificate; ``note``; ``protocol``, such as TLSv1.3.
+        (no client takes such codes or, of a mail server, usages 0 and 1); "insecure" (not signed: clients
+        ignore it); "bogus" (signed wrongly: clients refuse the host); "indeterminate" (nobody said whether it
+        is signed); "no answer" (see ``error``). ``matched`` is the certificate that a ``record`` names, 0 for
+        the server's own; ``next_record`` whether another waits for the next certificate; ``dnssec`` what
+        ``judged_by`` says; ``pkix`` whether the chain is trusted and has the name; ``days_left``.
 
     Raises
     ------
@@ -214,7 +213,7 @@ async def live_tlsa(
 
     Notes
     -----
-    RFC 6698, RFC 7671 (aliases, digests) and RFC 7672 (mail). Servers are sent nothing but the request for TLS.
+    RFC 6698, RFC 7671 (aliases, digests) and RFC 7672 (mail). Servers are asked for TLS and nothing more.
 
     Examples
     --------
@@ -229,29 +228,23 @@ async def certificates(
     hosts: str | Iterable[str],
     *,
     resolver: str | None = None,
-    ca: str | os.PathLike[str] | None = None,
+    ca: Path = None,
     **options: Unpack[HostOptions],
 ) -> pd.DataFrame:
     """Get the certificates that hosts show today: names, issuer, days left, and what is wrong.
 
     Parameters
     ----------
-    hosts : str or iterable of str
+    hosts, resolver, ca, **options
         As for `webanalytics.live_tlsa`.
-    resolver : str, optional
-        Address of the resolver that is asked, such as ``"127.0.0.1:5353"``; by default the system's.
-    ca : path, optional
-        Roots that are trusted in place of the system's, in PEM.
-    **options
-        Options of this call: those of `webanalytics.core.option_types.HostOptions`.
 
     Returns
     -------
     pandas.DataFrame
         One row for each host, server and address: ``days_left``, ``faults`` (a list: "expired", "not yet
-        valid", "self-signed", "name mismatch", "incomplete chain": the issuer of the last certificate is
-        neither sent nor known, "untrusted root", or what OpenSSL says), ``issuer``, ``subject``, ``names``,
-        ``not_before``, ``not_after``, ``key`` and its ``bits``, ``chain`` (certificates sent), ``protocol``.
+        valid", "self-signed", "name mismatch", "incomplete chain" (the issuer of the last certificate is
+        neither sent nor known), "untrusted root", or what OpenSSL says), ``issuer``, ``subject``, ``names``,
+        ``not_before``, ``not_after``, ``key``, ``bits``, ``chain`` (certificates sent), ``protocol``.
 
     Raises
     ------
