@@ -35,10 +35,9 @@ class Answer(NamedTuple):
 
 
 class Names:
-    """Asks a resolver, and takes its word on what is signed where it can be trusted.
+    """Asks a resolver, and takes its word on what is signed: one that the user named, or that runs here.
 
-    One that the user named is trusted, and the system's where it runs on this machine: on the way from any
-    other, anybody may have set the AD bit. Whether it validates at all, its answer about the root shows.
+    On the way from any other, anybody may have set the AD bit. Whether it validates, the root shows.
     """
 
     def __init__(self, resolver: str | None) -> None:
@@ -63,19 +62,18 @@ class Names:
             )
             raise ParameterError(said, "resolver") from None
         servers = [str(server) for server in one.nameservers]
-        self._who = f"resolver {servers[0]} port {one.port}"
-        self._trusted = resolver is not None or all(ip_address(server).is_loopback for server in servers)
+        trusted = resolver is not None or all(ip_address(server).is_loopback for server in servers)
+        self._who = f"resolver {servers[0]} port {one.port}" if trusted else None
 
     async def judge(self) -> str | None:
         """Return who says what is signed; None where nobody does that can be trusted."""
-        root = await self._asked(".", "SOA") if self._trusted else None
-        return self._who if root is not None and root.response.flags & _AD else None
+        return self._who and (self._who if (await self._asked(".", "SOA")).response.flags & _AD else None)
 
     async def ask(self, name: str, kind: str) -> Answer:
         """Return the records of a type that a name has, or raise `Problem`."""
         from dns import exception, resolver
 
-        dnssec, said = None, None
+        bogus, said, end, records, exists = False, None, "", (), True
         try:
             try:
                 found = await self._asked(name, kind)
@@ -85,24 +83,20 @@ class Names:
                     raise Problem("malformed_dns") from None
                 known = () if response is None else response.extended_errors()
                 said = ", ".join(one.code.name.replace("_", " ").lower() for one in known)
-                found, dnssec = await self._asked(name, kind, checked=False), "bogus"
+                bogus, found = True, await self._asked(name, kind, which=1)
+            end, response = found.canonical_name.to_text(omit_final_dot=True).lower(), found.response
+            records = tuple(found.rrset or ())
         except resolver.NXDOMAIN as answer:
-            response = next(iter(answer.kwargs["responses"].values()))
-            return Answer((), "", dnssec or await self._signed(response), said, exists=False)
+            exists, response = False, next(iter(answer.kwargs["responses"].values()))
         except exception.DNSException:
             raise Problem("lookup_failed") from None
-        end = found.canonical_name.to_text(omit_final_dot=True).lower()
-        return Answer(tuple(found.rrset or ()), end, dnssec or await self._signed(found.response), said)
+        judged = ("secure" if response.flags & _AD else "insecure") if await self.judge() else "indeterminate"
+        return Answer(records, end, "bogus" if bogus else judged, said, exists)
 
-    async def _signed(self, response: Any) -> str:
-        if not await self.judge():
-            return "indeterminate"
-        return "secure" if response.flags & _AD else "insecure"
-
-    async def _asked(self, name: str, kind: str, checked: bool = True) -> Any:
+    async def _asked(self, name: str, kind: str, which: int = 0) -> Any:
         from dns.resolver import LifetimeTimeout
 
-        resolve = partial(self._resolvers[0 if checked else 1].resolve, f"{name.rstrip('.')}.", kind)
+        resolve = partial(self._resolvers[which].resolve, f"{name.rstrip('.')}.", kind)
         try:
             return await resolve(raise_on_no_answer=False, search=False)
         except LifetimeTimeout:  # datagrams that got lost, or hold what cannot be read
@@ -117,28 +111,24 @@ class Way(NamedTuple):
     refusal: bytes = rb"(?!)"  # the pattern of any other answer
 
 
-_XMPP = (
-    b"<?xml version='1.0'?><stream:stream xmlns='jabber:%s' to='{host}' version='1.0' "
-    b"xmlns:stream='http://etherx.jabber.org/streams'>"
-)
+def _xmpp(port: int, kind: bytes) -> Way:
+    """RFC 6120 section 5."""
+    head = b"<?xml version='1.0'?><stream:stream xmlns='jabber:%s' to='{host}' version='1.0' " % kind
+    head += b"xmlns:stream='http://etherx.jabber.org/streams'>"
+    steps = ((head, rb"(?s:xmpp-tls.*</stream:features>)"), (_XMPP, rb"<proceed[^>]*>"))
+    return Way(port, steps, rb"</stream:features>|<failure|</stream:stream>")
+
+
+_XMPP = b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
 _LDAP = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037"  # RFC 4511 section 4.14
 _MYSQL = b"\x20\0\0\x01\0\x8a\0\0\0\0\0\x01\x2d" + bytes(23)  # 32 bytes as packet 1: TLS is wanted
 _OFFERED = rb"^250 STARTTLS\r?\n|^250-STARTTLS\r?\n(?:250-.*\n)*250 .*\n"
 _READY = rb"^220 .*\n"
 _SMTP = ((b"", _READY), (b"EHLO [127.0.0.1]\r\n", _OFFERED), (b"STARTTLS\r\n", _READY))  # RFC 3207
-
-
-def _xmpp(port: int, kind: bytes) -> Way:
-    """RFC 6120 section 5."""
-    starttls = b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
-    steps = ((_XMPP % kind, rb"(?s:xmpp-tls.*</stream:features>)"), (starttls, rb"<proceed[^>]*>"))
-    return Way(port, steps, rb"</stream:features>|<failure|</stream:stream>")
-
-
 WAYS: Final = MappingProxyType(
     {
         **{"https": Way(443), "tls": Way(443)},
-        **{name: Way(port, _SMTP, rb"^\d{3} .*\n") for name, port in (("smtp", 25), ("submission", 587))},
+        **{"smtp": Way(25, _SMTP, rb"^\d{3} .*\n"), "submission": Way(587, _SMTP, rb"^\d{3} .*\n")},
         "imap": Way(143, ((b"", rb"^\* OK.*\n"), (b"a STARTTLS\r\n", rb"^a OK.*\n")), rb"^(a|\* BYE) .*\n"),
         "pop3": Way(110, ((b"", rb"^\+OK.*\n"), (b"STLS\r\n", rb"^\+OK.*\n")), rb"^-.*\n"),
         **{"xmpp": _xmpp(5222, b"client"), "xmpp-server": _xmpp(5269, b"server")},
@@ -161,17 +151,17 @@ class Shown(NamedTuple):
     version: str  # of TLS
 
 
-def contexts(ca: str | os.PathLike[str] | None) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+def contexts(ca: str | os.PathLike[str] | None) -> list[ssl.SSLContext]:
     """Return how chains are checked against the system's roots, or those of a file, and how they are not."""
     try:
-        checked = ssl.create_default_context(cafile=None if ca is None else os.fspath(ca))
+        both = [ssl.create_default_context(cafile=None if ca is None else os.fspath(ca)) for _ in range(2)]
     except (OSError, TypeError, ValueError):
         raise ParameterError("The `ca` parameter must be a file of certificates in PEM.", "ca") from None
-    unchecked = ssl.create_default_context()
-    checked.check_hostname = unchecked.check_hostname = False  # names are compared later
-    checked.verify_flags &= ~ssl.VERIFY_X509_STRICT  # which Python 3.13 sets, 3.12 does not
-    unchecked.verify_mode = ssl.CERT_NONE
-    return checked, unchecked
+    for context in both:
+        context.check_hostname = False  # names are compared later
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # which Python 3.13 sets, 3.12 does not
+    both[1].verify_mode = ssl.CERT_NONE
+    return both
 
 
 async def shown(
@@ -230,11 +220,9 @@ async def _ask_for_tls(reader: Any, writer: Any, way: Way, host: str) -> None:
     for words, wanted in way.steps:
         answer, received = re.compile(b"(?m)(?P<yes>%s)|%s" % (wanted, way.refusal)), b""
         writer.write(words.replace(b"{host}", host.encode()))
-        while not (found := answer.search(received)):
+        while not (found := answer.search(received)) and len(received) < MOST_WORDS:
             received += (piece := await reader.read(MOST_WORDS))
             if not piece:
                 raise ConnectionError
-            if len(received) > MOST_WORDS:
-                raise Problem("no_starttls")
-        if found["yes"] is None:
+        if found is None or found["yes"] is None:
             raise Problem("no_starttls")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from ipaddress import ip_address
 from itertools import chain
-from typing import Any, Final, NamedTuple, Unpack
+from typing import Any, Final, Unpack
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ from webanalytics.fetching.guard import check_url
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.tls import USUAL, WAYS, Answer, Names, contexts, shown
 from webanalytics.records.dane.record import TlsaRecord
-from webanalytics.records.hosts.judge import Chain, facts, judged, rdata
+from webanalytics.records.hosts.judge import Chain, judged, rdata
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.schema import frame_of
 
@@ -44,27 +44,8 @@ CERTIFICATE_COLUMNS: Final[dict[str, Dtype]] = {
     **{"not_before": "string", "not_after": "string", "key": "string", "bits": "integer", "chain": "integer"},
     **_LAST,
 }
-WORST_FIRST = ("bogus", "indeterminate", "insecure", "secure")
 MOST = 20
 """Mail servers of a domain, addresses of a server and records of a name that are looked at."""
-
-
-class Target(NamedTuple):
-    """What a host as it was given stands for."""
-
-    name: str
-    port: int
-    protocol: str
-
-
-class Server(NamedTuple):
-    """A server behind a host, by what the DNS says of it."""
-
-    name: str  # what it is asked for
-    wanted: frozenset[str]  # names of which its certificate must have one
-    addresses: tuple[str, ...]
-    tlsa: tuple[TlsaRecord, ...] = ()
-    row: Row = {}  # noqa: RUF012 - cells of its rows, never changed
 
 
 class Survey:
@@ -81,82 +62,78 @@ class Survey:
         row: Row = {"host": str(given)}
         async with self.hosts:
             try:
-                target = read_target(given, self.free)
-                row |= {"server": target.name, "port": target.port}
-                names, dnssec = await self._mail_servers(target)
+                target = name, port, protocol = read_target(given, self.free)
+                row |= {"server": name, "port": port}
+                is_mail = protocol == "smtp" and not _is_address(name)
+                answer = await self.names.ask(name, "MX") if is_mail else Answer()
             except (Problem, RowError) as problem:
                 return [row | failed(problem)]
-            made = (self._of_server(target, name, dnssec, row | {"server": name}) for name in names)
+            ordered = sorted(answer.records, key=lambda one: one.preference)[:MOST]
+            names = dict.fromkeys(one.exchange.to_text(omit_final_dot=True).lower() for one in ordered)
+            way = answer.dnssec if names else "secure"
+            made = (self._of_server(*target, server, way, row) for server in names or [name])
             return list(chain.from_iterable(await asyncio.gather(*made)))
 
-    async def _mail_servers(self, target: Target) -> tuple[list[str], str]:
-        """Return the servers of a host, and whether the way to them is signed."""
-        is_mail = target.protocol == "smtp" and not _is_address(target.name)
-        answer = await self.names.ask(target.name, "MX") if is_mail else Answer()
-        if not answer.records:
-            return [target.name], "secure"
-        ordered = sorted(answer.records, key=lambda one: one.preference)[:MOST]
-        names = list(dict.fromkeys(one.exchange.to_text(omit_final_dot=True).lower() for one in ordered))
-        if names == ["."]:  # RFC 7505
-            raise Problem("no_mail")
-        return names, answer.dnssec
-
-    async def _of_server(self, target: Target, name: str, dnssec: str, row: Row) -> list[Row]:
+    async def _of_server(
+        self, host: str, port: int, protocol: str, name: str, way: str, row: Row
+    ) -> list[Row]:
+        row, wanted, both, tlsa = row | {"server": name}, {host, name}, [], []
         try:
-            checked = read_target(f"[{name}]" if ":" in name else name, self.free)
-            server = await self._server(target, checked.name, dnssec)
+            if name == ".":  # RFC 7505
+                raise Problem("no_mail")
+            name = base = read_target(f"[{name}]" if ":" in name else name, self.free)[0]
+            if not _is_address(name):
+                both = list(await asyncio.gather(self.names.ask(name, "A"), self.names.ask(name, "AAAA")))
+            addresses = [one.address for answer in both for one in answer.records][:MOST]
+            if both and not addresses:
+                raise Problem("lookup_failed" if any(one.exists for one in both) else "unknown_host")
+            if both and self.with_tlsa:
+                base, tlsa, known = await self._records(port, name, way, both)
+                row, wanted = row | known, {*wanted, base}
         except (Problem, RowError) as problem:
             return [row | failed(problem)]
-        asked = (self._of_address(target, server, at, row | server.row) for at in server.addresses)
-        return list(await asyncio.gather(*asked))
+        places = [(address, port, protocol, base) for address in addresses or [name]]
+        return list(await asyncio.gather(*(self._of_address(one, wanted, tlsa, row) for one in places)))
 
-    async def _server(self, target: Target, name: str, dnssec: str) -> Server:
-        """Look a server up: its addresses, and its records by the rules for aliases (RFC 7671 section 7)."""
-        wanted = frozenset((name, target.name))
-        if _is_address(name):
-            return Server(name, wanted, (name,))
-        both = await asyncio.gather(self.names.ask(name, "A"), self.names.ask(name, "AAAA"))
-        addresses = tuple(one.address for answer in both for one in answer.records)[:MOST]
-        if not addresses:
-            raise Problem("lookup_failed" if any(one.exists for one in both) else "unknown_host")
-        if not self.with_tlsa:
-            return Server(name, wanted, addresses)
+    async def _records(
+        self, port: int, name: str, way: str, both: list[Answer]
+    ) -> tuple[str, list[TlsaRecord], Row]:
+        """Return the name that counts, by the rules for aliases (RFC 7671 section 7), and its records."""
         end = next(answer for answer in both if answer.records)
         for base in dict.fromkeys((end.name, name) if end.dnssec == "secure" else (name,)):
-            owner = f"_{target.port}._tcp.{base}"
+            owner = f"_{port}._tcp.{base}"
             answer = await self.names.ask(owner, "TLSA")
             if answer.records or answer.dnssec == "bogus":
                 break
-        ways = {dnssec, answer.dnssec, *({"bogus"} & {one.dnssec for one in both})}
+        ways = {way, answer.dnssec, *({"bogus"} & {one.dnssec for one in both})}
         known = [(one.usage, one.selector, one.mtype, one.cert.hex()) for one in answer.records[:MOST]]
-        tlsa = tuple(TlsaRecord("", None, "IN", *one) for one in known)
+        tlsa = [TlsaRecord("", None, "IN", *one) for one in known]
         row = {"records": [rdata(one) for one in tlsa], "name": owner, "note": answer.note}
-        row |= {"dnssec": next(one for one in WORST_FIRST if one in ways)}
-        row |= {"judged_by": await self.names.judge()}
-        return Server(base, wanted | {base}, addresses, tlsa, row)
+        worst = next(one for one in ("bogus", "indeterminate", "insecure", "secure") if one in ways)
+        return base, tlsa, row | {"dnssec": worst, "judged_by": await self.names.judge()}
 
-    async def _of_address(self, target: Target, server: Server, address: str, row: Row) -> Row:
-        row = row | {"address": address}
+    async def _of_address(
+        self, place: tuple[str, int, str, str], wanted: set[str], tlsa: list[TlsaRecord], row: Row
+    ) -> Row:
+        row = row | {"address": place[0]}
         try:
-            async with self.limits.slot(address):
-                place = (address, target.port, target.protocol, server.name)
+            async with self.limits.slot(place[0]):
                 seen = await shown(place, self.trust, self.free, *self.how)
-            held = Chain(seen, server.wanted)
+            held = Chain(seen, wanted)
         except (Problem, RowError) as problem:
             return row | failed(problem)
-        row |= {"status": "ok", "protocol": seen.version, "days_left": held.days_left}
-        if not self.with_tlsa:
-            return row | facts(held)
-        row |= {"pkix": not held.faults, **judged(server.tlsa, held, target.protocol == "smtp")}
-        if row.get("dnssec") == "bogus" or (server.tlsa and row["dnssec"] != "secure"):
-            row["verdict"] = row["dnssec"]  # clients believe only what is signed
+        row |= {"status": "ok", "protocol": seen.version, **held.facts()}
+        row |= judged(tlsa, held, mail=place[2] == "smtp")
+        dnssec = row.get("dnssec")
+        if dnssec == "bogus" or (tlsa and dnssec != "secure"):
+            row["verdict"] = dnssec  # clients believe only what is signed
         if row["verdict"] == "indeterminate":
             row["note"] = "No validating resolver that can be trusted was asked; `resolver=` names one."
         return row
 
 
 async def surveyed(
-    hosts: Any, columns: dict[str, Dtype], with_tlsa: bool, resolver: Any, ca: Any, options: Any
+    hosts: Any, columns: dict[str, Dtype], resolver: Any, ca: Any, options: Any
 ) -> pd.DataFrame:
     """Return the rows of all hosts; a wrong call raises `ParameterError` before any work."""
     hosts = addresses_of(hosts, "hosts")
@@ -166,10 +143,9 @@ async def surveyed(
         raise ParameterError(said, "hosts")
     settings = resolve(options)
     if settings["proxy"] is not None:
-        raise ParameterError(
-            "The `proxy` parameter must be None where servers are dialled directly.", "proxy"
-        )
-    survey = Survey(resolver, ca, settings, with_tlsa)
+        said = "The `proxy` parameter must be None: the servers themselves are asked."
+        raise ParameterError(said, "proxy")
+    survey = Survey(resolver, ca, settings, with_tlsa=columns is TLSA_COLUMNS)
     return frame_of(columns, chain.from_iterable(await asyncio.gather(*map(survey.rows, given))))
 
 
@@ -221,7 +197,7 @@ async def live_tlsa(
     >>> wa.live_tlsa("192.168.1.1")[["verdict", "error"]].values.tolist()
     [['no answer', 'The host is not public; `allow_private=True` lets it through.']]
     """
-    return await surveyed(hosts, TLSA_COLUMNS, True, resolver, ca, options)
+    return await surveyed(hosts, TLSA_COLUMNS, resolver, ca, options)
 
 
 async def certificates(
@@ -257,29 +233,26 @@ async def certificates(
     >>> wa.certificates(["10.0.0.1:443", "no host"])[["status", "error_type"]].values.tolist()
     [['error', 'blocked'], ['error', 'invalid']]
     """
-    return await surveyed(hosts, CERTIFICATE_COLUMNS, False, resolver, ca, options)
+    return await surveyed(hosts, CERTIFICATE_COLUMNS, resolver, ca, options)
 
 
-def read_target(given: Any, allow_private: bool) -> Target:
-    """Return host, port and protocol of what was given, or raise what is wrong.
+def read_target(given: Any, allow_private: bool) -> tuple[str, int, str]:
+    """Return name, port and protocol of what was given, or raise what is wrong.
 
-    >>> tuple(read_target("mail.example.org:25", False)), tuple(read_target("imap://example.org", False))
+    >>> read_target("mail.example.org:25", False), read_target("imap://example.org", False)
     (('mail.example.org', 25, 'smtp'), ('example.org', 143, 'imap'))
     """
     scheme, mark, rest = (given if isinstance(given, str) else "").strip().rpartition("://")
     scheme, place = scheme.lower(), rest.partition("/")[0]
+    place = f"[{place}]" if ":" in place and _is_address(place) else place
     try:
-        if mark and scheme not in WAYS:
-            raise Problem("invalid_url")
-        url = check_url(
-            f"https://{f'[{place}]' if _is_address(place) and ':' in place else place}",
-            allow_private=allow_private,
-        )
+        url = check_url(f"https://{place}", allow_private=allow_private)
     except Problem as problem:
         raise problem if problem.key == "private" else RowError("tls_host", parameter="hosts") from None
-    written = url.explicit_port or (443 if place.endswith(":443") else None)
-    port = written or WAYS[scheme or "https"].port
-    return Target(url.raw_host or "", port, scheme or USUAL.get(port, "tls"))
+    if mark and scheme not in WAYS:
+        raise RowError("tls_host", parameter="hosts")
+    port = url.explicit_port or (443 if place.endswith(":443") else WAYS[scheme or "https"].port)
+    return url.raw_host or "", port, scheme or USUAL.get(port, "tls")
 
 
 def failed(problem: Problem | RowError) -> Row:

@@ -7,15 +7,12 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from webanalytics.errors import RowError
 from webanalytics.records.dane.dane import is_valid
 from webanalytics.records.dane.record import TlsaRecord
 from webanalytics.records.dane.tlsa import may_issue, path_of, place_in
-
-if TYPE_CHECKING:
-    from cryptography.x509 import Certificate
 
 FAULTS: Final = {
     **{2: "incomplete chain", 20: "incomplete chain", 21: "incomplete chain"},
@@ -31,12 +28,10 @@ class Chain:
         self.sent, self.trusted = _readable(shown.sent), _readable(shown.trusted)
         if not self.sent:
             raise RowError("certificate", parameter="hosts")
-        self.now = datetime.now(UTC)
-        self.path = path_of(self.sent)
-        self.names = _names(self.sent[0])
-        self.days_left = (self.sent[0].not_valid_after_utc - self.now).days
+        self.now, self.own, self.path = datetime.now(UTC), self.sent[0], path_of(self.sent)
+        self.names = _names(self.own)
         named = any(fits_name(name, self.names) for name in wanted)
-        self._named: list[str] = [] if named else ["name mismatch"]
+        self._named = [] if named else ["name mismatch"]
         known = [FAULTS.get(shown.code, shown.fault)] if shown.code else []
         self.faults = list(dict.fromkeys((*self._dates(self.path), *self._named, *known)))
 
@@ -52,15 +47,28 @@ class Chain:
         place = place_in(path, tlsa)
         if place is None or tlsa.usage != 2:
             return place, self.faults if tlsa.usage < 2 else []
-        issuers = enumerate(path[1 : place + 1])
-        barred = [] if all(may_issue(one, below) for below, one in issuers) else ["issuer is no authority"]
+        able = all(may_issue(one, below) for below, one in enumerate(path[1 : place + 1]))
+        barred = [] if able else ["not issued by an authority"]
         return place, [*self._dates(path[: place + 1]), *self._named, *barred]
 
-    def _dates(self, path: Sequence[Certificate]) -> list[str]:
+    def _dates(self, path: Sequence[Any]) -> list[str]:
         late = any(one.not_valid_after_utc < self.now for one in path)
         return ["expired"] * late + ["not yet valid"] * any(
             one.not_valid_before_utc > self.now for one in path
         )
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the certificate of the server says."""
+        own, key = self.own, None
+        with suppress(Exception):  # a kind or a curve that the library does not know
+            key = own.public_key()
+        return {
+            **{"faults": self.faults, "issuer": own.issuer.rfc4514_string(), "names": self.names},
+            **{"subject": own.subject.rfc4514_string(), "chain": len(self.sent), "pkix": not self.faults},
+            **{"key": key and type(key).__name__.removesuffix("PublicKey")},
+            **{"bits": getattr(key, "key_size", None), "not_before": own.not_valid_before_utc.isoformat()},
+            **{"not_after": (end := own.not_valid_after_utc).isoformat(), "days_left": (end - self.now).days},
+        }
 
 
 def judged(records: Sequence[TlsaRecord], chain: Chain, mail: bool) -> dict[str, Any]:
@@ -71,9 +79,7 @@ def judged(records: Sequence[TlsaRecord], chain: Chain, mail: bool) -> dict[str,
     usable = [one for one in records if is_valid(one) and not (mail and one.usage < 2)]
     if not usable:
         return {"verdict": "unusable" if records else "no record"}
-    best: dict[tuple[int, int], int] = {}
-    for one in sorted(usable, key=lambda one: one.matching):
-        best[one.usage, one.selector] = one.matching
+    best = {(one.usage, one.selector): one.matching for one in sorted(usable, key=lambda one: one.matching)}
     counted = [one for one in usable if one.matching in (0, best[one.usage, one.selector])]
     named = [(one, *found) for one in counted if (found := chain.against(one))[0] is not None]
     if not named:
@@ -81,11 +87,7 @@ def judged(records: Sequence[TlsaRecord], chain: Chain, mail: bool) -> dict[str,
     one, place, faults = min(named, key=lambda item: len(item[2]))
     row = {"matched": place, "record": rdata(one)}
     if faults:
-        return {
-            **row,
-            "verdict": "mismatch",
-            "note": f"The certificate of the record is {', '.join(faults)}.",
-        }
+        return {**row, "verdict": "mismatch", "note": f"The record names a certificate: {', '.join(faults)}."}
     return {**row, "verdict": "match", "next_record": any(chain.against(one)[0] is None for one in usable)}
 
 
@@ -106,24 +108,7 @@ def fits_name(name: str, patterns: Collection[str]) -> bool:
     return any(one.lower() == own or (above and one.lower() == f"*.{above}") for one in patterns)
 
 
-def facts(chain: Chain) -> dict[str, Any]:
-    """Return what the certificate of a server says."""
-    own, key = chain.sent[0], None
-    with suppress(Exception):  # a kind or a curve that the library does not know
-        key = own.public_key()
-    return {
-        **{"faults": chain.faults, "issuer": own.issuer.rfc4514_string(), "names": chain.names},
-        **{"subject": own.subject.rfc4514_string(), "chain": len(chain.sent)},
-        **{
-            "key": key and type(key).__name__.removesuffix("PublicKey"),
-            "bits": getattr(key, "key_size", None),
-        },
-        **{"not_before": own.not_valid_before_utc.isoformat()},
-        **{"not_after": own.not_valid_after_utc.isoformat()},
-    }
-
-
-def _names(certificate: Certificate) -> list[str]:
+def _names(certificate: Any) -> list[str]:
     """Return what a certificate is for (subjectAltName); the subject's common name is no name."""
     from cryptography import x509
 
@@ -133,7 +118,7 @@ def _names(certificate: Certificate) -> list[str]:
     return []
 
 
-def _readable(chain: Collection[bytes]) -> tuple[Certificate, ...]:
+def _readable(chain: Collection[bytes]) -> tuple[Any, ...]:
     """Return certificates, () where one of them cannot be read."""
     from cryptography import x509
 
