@@ -9,7 +9,7 @@ import pytest
 
 from tests.records.hosts.conftest import World
 from tests.records.hosts.pki import NOW
-from webanalytics.records.hosts.judge import fits_name
+from webanalytics.records.hosts.function import fits_name
 
 FAULTS = [
     ("good", []),

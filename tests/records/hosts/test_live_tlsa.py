@@ -155,7 +155,8 @@ def test_every_protocol_begins_as_openssl_has_it(world: World, protocol: str) ->
 def test_servers_that_do_not_go_on_are_rows(world: World) -> None:
     port, plain, rude, silent = (world.servers.ports[name] for name in ("tls", PLAIN, RUDE, SILENT))
     hosts = [f"smtp://none.good.example:{at}" for at in (plain, rude, silent, port)] + [
-        world.at("nowhere.good.example")
+        world.at("nowhere.good.example"),
+        world.at("bad.good.example"),
     ]
     found = world.tlsa(hosts, connect_timeout=1.0)
     assert found["error"].tolist() == [

@@ -111,10 +111,7 @@ FETCHING: Final[Table] = table(
         "no_starttls": ("tls", "a server that offers no secure connection (STARTTLS)."),
         "malformed_dns": ("dns", "a host that has malformed records in the DNS."),
         "no_mail": ("dns", "a domain that takes no mail."),
-        "tls_host": (
-            "invalid",
-            "must hold hosts, such as example.org, example.org:25 or imap://example.org.",
-        ),
+        "tls_host": ("invalid", "must hold hosts, such as example.org:25 or imap://example.org."),
         "connect_timeout": ("timeout", "a server that was not reached within {seconds} seconds."),
         "timeout": ("timeout", "a page that did not arrive within {seconds} seconds."),
         "host_given_up": (

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from ipaddress import ip_address
 from itertools import chain
 from typing import Any, Final, Unpack
@@ -20,8 +23,9 @@ from webanalytics.fetching.gates import Limits
 from webanalytics.fetching.guard import check_url
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.tls import USUAL, WAYS, Answer, Names, contexts, shown
+from webanalytics.records.dane.dane import is_valid
 from webanalytics.records.dane.record import TlsaRecord
-from webanalytics.records.hosts.judge import Chain, judged, rdata
+from webanalytics.records.dane.tlsa import may_issue, path_of, place_in
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.schema import frame_of
 
@@ -46,6 +50,116 @@ CERTIFICATE_COLUMNS: Final[dict[str, Dtype]] = {
 }
 MOST = 20
 """Mail servers of a domain, addresses of a server and records of a name that are looked at."""
+
+
+FAULTS: Final = {
+    **{2: "incomplete chain", 20: "incomplete chain", 21: "incomplete chain"},
+    **{9: "not yet valid", 10: "expired", 18: "self-signed", 19: "untrusted root"},
+}
+"""What OpenSSL's findings are called here; others keep its words."""
+
+
+class Chain:
+    """The certificates that a server shows, and what is wrong with them for who wants one of some names."""
+
+    def __init__(self, shown: Any, wanted: Collection[str]) -> None:
+        self.sent, self.trusted = _readable(shown.sent), _readable(shown.trusted)
+        if not self.sent:
+            raise RowError("certificate", parameter="hosts")
+        self.now, self.own, self.path = datetime.now(UTC), self.sent[0], path_of(self.sent)
+        self.names = _names(self.own)
+        named = any(fits_name(name, self.names) for name in wanted)
+        self._named = [] if named else ["name mismatch"]
+        known = [FAULTS.get(shown.code, shown.fault)] if shown.code else []
+        self.faults = list(dict.fromkeys((*self._dates(self.path), *self._named, *known)))
+
+    def against(self, tlsa: TlsaRecord) -> tuple[int | None, list[str]]:
+        """Return which certificate a record names, and what keeps a client from taking it all the same.
+
+        RFC 6698 section 2.1.1: usages 0 and 1 ask for a chain that is trusted anyway, 2 for one that is good
+        up to the certificate named, 3 for nothing more: names and dates do not count (RFC 7671 section 5.1).
+        """
+        path = list(self.trusted) if tlsa.usage == 0 and self.trusted else self.path
+        if (tlsa.usage, tlsa.selector, tlsa.matching) == (2, 0, 0):  # the record may hold what is not sent
+            path = path_of((*self.sent, *_readable((bytes.fromhex(tlsa.data),))))
+        place = place_in(path, tlsa)
+        if place is None or tlsa.usage != 2:
+            return place, self.faults if tlsa.usage < 2 else []
+        able = all(may_issue(one, below) for below, one in enumerate(path[1 : place + 1]))
+        barred = [] if able else ["not issued by an authority"]
+        return place, [*self._dates(path[: place + 1]), *self._named, *barred]
+
+    def _dates(self, path: Sequence[Any]) -> list[str]:
+        late = any(one.not_valid_after_utc < self.now for one in path)
+        return ["expired"] * late + ["not yet valid"] * any(
+            one.not_valid_before_utc > self.now for one in path
+        )
+
+    def facts(self) -> Row:
+        """Return what the certificate of the server says."""
+        own, end, key = self.own, self.own.not_valid_after_utc, None
+        with suppress(Exception):  # a kind or a curve that the library does not know
+            key = own.public_key()
+        return {
+            **{"faults": self.faults, "issuer": own.issuer.rfc4514_string(), "names": self.names},
+            **{"subject": own.subject.rfc4514_string(), "chain": len(self.sent), "pkix": not self.faults},
+            **{
+                "key": key and type(key).__name__.removesuffix("PublicKey"),
+                "bits": getattr(key, "key_size", None),
+            },
+            **{"not_before": own.not_valid_before_utc.isoformat(), "not_after": end.isoformat()},
+            "days_left": (end - self.now).days,
+        }
+
+
+def judged(records: Sequence[TlsaRecord], chain: Chain, mail: bool) -> Row:
+    """Return whether records match a chain; between mail servers those of usages 0 and 1 do not count.
+
+    RFC 7672 section 3.1.3; of digests only the strongest of a usage and selector counts, RFC 7671 section 9.
+    """
+    usable = [one for one in records if is_valid(one) and not (mail and one.usage < 2)]
+    if not usable:
+        return {"verdict": "unusable" if records else "no record"}
+    best = {(one.usage, one.selector): one.matching for one in sorted(usable, key=lambda one: one.matching)}
+    counted = [one for one in usable if one.matching in (0, best[one.usage, one.selector])]
+    named = [(one, *found) for one in counted if (found := chain.against(one))[0] is not None]
+    if not named:
+        return {"verdict": "mismatch"}
+    one, place, faults = min(named, key=lambda item: len(item[2]))
+    row = {"matched": place, "record": _rdata(one)}
+    if faults:
+        return {**row, "verdict": "mismatch", "note": f"The record names a certificate: {', '.join(faults)}."}
+    return {**row, "verdict": "match", "next_record": any(chain.against(one)[0] is None for one in usable)}
+
+
+def fits_name(name: str, patterns: Collection[str]) -> bool:
+    """Return whether one of a certificate's names is that of a host (RFC 9525 section 6.3)."""
+    if _is_address(name):
+        return str(ip_address(name)) in patterns
+    own, above = name.lower(), name.lower().partition(".")[2]
+    return any(one.lower() == own or (above and one.lower() == f"*.{above}") for one in patterns)
+
+
+def _rdata(one: TlsaRecord) -> str:
+    return one.render().rpartition(" TLSA ")[2]
+
+
+def _names(certificate: Any) -> list[str]:
+    from cryptography import x509
+
+    with suppress(x509.ExtensionNotFound, x509.DuplicateExtension, ValueError):
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        return [str(name.value) for name in found if isinstance(name, (x509.DNSName, x509.IPAddress))]
+    return []
+
+
+def _readable(chain: Collection[bytes]) -> tuple[Any, ...]:
+    from cryptography import x509
+
+    with suppress(ValueError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about certificates that others made
+        return tuple(map(x509.load_der_x509_certificate, chain))
+    return ()
 
 
 class Survey:
@@ -74,10 +188,8 @@ class Survey:
             made = (self._of_server(*target, server, way, row) for server in names or [name])
             return list(chain.from_iterable(await asyncio.gather(*made)))
 
-    async def _of_server(
-        self, host: str, port: int, protocol: str, name: str, way: str, row: Row
-    ) -> list[Row]:
-        row, wanted, both, tlsa = row | {"server": name}, {host, name}, [], []
+    async def _of_server(self, host: str, port: int, kind: str, name: str, way: str, row: Row) -> list[Row]:
+        row, wanted, both, tlsa = row | {"server": name}, {host, name}, list[Answer](), list[TlsaRecord]()
         try:
             if name == ".":  # RFC 7505
                 raise Problem("no_mail")
@@ -92,12 +204,10 @@ class Survey:
                 row, wanted = row | known, {*wanted, base}
         except (Problem, RowError) as problem:
             return [row | failed(problem)]
-        places = [(address, port, protocol, base) for address in addresses or [name]]
+        places = [(address, port, kind, base) for address in addresses or [name]]
         return list(await asyncio.gather(*(self._of_address(one, wanted, tlsa, row) for one in places)))
 
-    async def _records(
-        self, port: int, name: str, way: str, both: list[Answer]
-    ) -> tuple[str, list[TlsaRecord], Row]:
+    async def _records(self, port: int, name: str, way: str, both: Any) -> tuple[str, list[TlsaRecord], Row]:
         """Return the name that counts, by the rules for aliases (RFC 7671 section 7), and its records."""
         end = next(answer for answer in both if answer.records)
         for base in dict.fromkeys((end.name, name) if end.dnssec == "secure" else (name,)):
@@ -108,13 +218,11 @@ class Survey:
         ways = {way, answer.dnssec, *({"bogus"} & {one.dnssec for one in both})}
         known = [(one.usage, one.selector, one.mtype, one.cert.hex()) for one in answer.records[:MOST]]
         tlsa = [TlsaRecord("", None, "IN", *one) for one in known]
-        row = {"records": [rdata(one) for one in tlsa], "name": owner, "note": answer.note}
+        row = {"records": [_rdata(one) for one in tlsa], "name": owner, "note": answer.note}
         worst = next(one for one in ("bogus", "indeterminate", "insecure", "secure") if one in ways)
         return base, tlsa, row | {"dnssec": worst, "judged_by": await self.names.judge()}
 
-    async def _of_address(
-        self, place: tuple[str, int, str, str], wanted: set[str], tlsa: list[TlsaRecord], row: Row
-    ) -> Row:
+    async def _of_address(self, place: Any, wanted: set[str], tlsa: list[TlsaRecord], row: Row) -> Row:
         row = row | {"address": place[0]}
         try:
             async with self.limits.slot(place[0]):
@@ -132,9 +240,7 @@ class Survey:
         return row
 
 
-async def surveyed(
-    hosts: Any, columns: dict[str, Dtype], resolver: Any, ca: Any, options: Any
-) -> pd.DataFrame:
+async def surveyed(hosts: Any, columns: Any, resolver: Any, ca: Any, options: Any) -> pd.DataFrame:
     """Return the rows of all hosts; a wrong call raises `ParameterError` before any work."""
     hosts = addresses_of(hosts, "hosts")
     given = [hosts] if isinstance(hosts, str) else list(hosts) if isinstance(hosts, Iterable) else []
