@@ -210,8 +210,7 @@ def _option_types() -> str:
     """Return the file with a type for the options of each kind of functions, and one for all options."""
     groups: dict[frozenset[str], str] = {}
     for item in RECORDS.values():
-        initials = "".join(kind[0].upper() for kind in sorted(item.serves))
-        groups.setdefault(item.serves, f"_{initials or 'Session'}")
+        groups.setdefault(item.serves, "_" + "".join(sorted(one[0].upper() for one in item.serves or "S")))
     lines = [_OPTION_TYPES]
     for serves, name in groups.items():
         shared = (item for item in RECORDS.values() if item.serves == serves)

@@ -57,7 +57,7 @@ class _P(TypedDict, total=False):
     render: str
 
 
-class _Session(TypedDict, total=False):
+class _S(TypedDict, total=False):
     docs_url: str | None
 
 
@@ -81,5 +81,5 @@ class HostOptions(_HIPRS, _HIPS, total=False):
     """Options of those that ask hosts for their certificates."""
 
 
-class RunOptions(PageOptions, _Session, total=False):
+class RunOptions(PageOptions, _S, total=False):
     """Options of all functions."""

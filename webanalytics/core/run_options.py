@@ -176,8 +176,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
 """The functions of each kind: over pages, images and records, those that read files of sites or ask hosts."""
 
 _ANY = frozenset(FUNCTIONS)
-_DIALLED = _ANY - {"record"}
-_FETCHED = _DIALLED - {"host"}
+_FETCHED = _ANY - {"record", "host"}
 _RUN = _ANY - {"site", "host"}
 _ANALYSED = _RUN - {"record"}
 _PAGES = frozenset({"page"})
@@ -193,7 +192,7 @@ _any_options = _serving(
     integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
 )
 _dialled_options = _serving(
-    _DIALLED,
+    _ANY - {"record"},
     seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
     seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
     flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),

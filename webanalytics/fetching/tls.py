@@ -18,9 +18,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.guard import SocketFactory
 from webanalytics.fetching.response import Problem
 
-MOST_WORDS = 8_192
-"""Bytes that a server may say before TLS."""
-_DER = 2  # of `_ssl`: how a certificate is written
+MOST_WORDS = 8_192  # bytes that a server may say before TLS
 _AD, _CD, _RD, _DO = 0x20, 0x10, 0x100, 0x8000  # of a question: validate; do not; ask others; show signatures
 
 
@@ -28,10 +26,11 @@ class Answer(NamedTuple):
     """What was answered to one question."""
 
     records: tuple[Any, ...] = ()  # those of the type asked for
-    name: str = ""  # whose they are, without the final dot: the end of the aliases (CNAME)
+    name: str = (
+        ""  # whose they are, the end of the aliases (CNAME); "" where the name asked for does not exist
+    )
     dnssec: str = "indeterminate"  # or secure, insecure, bogus
     note: str | None = None  # why it is bogus, as the resolver says (RFC 8914)
-    exists: bool = True  # whether the name does, with any record
 
 
 class Names:
@@ -57,9 +56,7 @@ class Names:
                 one.use_edns(0, _DO, 1232)
                 one.flags, one.cache, one.timeout, one.lifetime = _RD | flag, library.Cache(), 1.0, 3.0
         except (library.NoResolverConfiguration, ValueError):
-            said = (
-                "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1 or [::1]:53."
-            )
+            said = "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1:5353."
             raise ParameterError(said, "resolver") from None
         servers = [str(server) for server in one.nameservers]
         trusted = resolver is not None or all(ip_address(server).is_loopback for server in servers)
@@ -73,7 +70,7 @@ class Names:
         """Return the records of a type that a name has, or raise `Problem`."""
         from dns import exception, resolver
 
-        bogus, said, end, records, exists = False, None, "", (), True
+        bogus, said, end, records = False, None, "", ()
         try:
             try:
                 found = await self._asked(name, kind)
@@ -87,11 +84,11 @@ class Names:
             end, response = found.canonical_name.to_text(omit_final_dot=True).lower(), found.response
             records = tuple(found.rrset or ())
         except resolver.NXDOMAIN as answer:
-            exists, response = False, next(iter(answer.kwargs["responses"].values()))
+            response = next(iter(answer.kwargs["responses"].values()))
         except exception.DNSException:
             raise Problem("lookup_failed") from None
         judged = ("secure" if response.flags & _AD else "insecure") if await self.judge() else "indeterminate"
-        return Answer(records, end, "bogus" if bogus else judged, said, exists)
+        return Answer(records, end, "bogus" if bogus else judged, said)
 
     async def _asked(self, name: str, kind: str, which: int = 0) -> Any:
         from dns.resolver import LifetimeTimeout
@@ -112,14 +109,13 @@ class Way(NamedTuple):
 
 
 def _xmpp(port: int, kind: bytes) -> Way:
-    """RFC 6120 section 5."""
     head = b"<?xml version='1.0'?><stream:stream xmlns='jabber:%s' to='{host}' version='1.0' " % kind
     head += b"xmlns:stream='http://etherx.jabber.org/streams'>"
     steps = ((head, rb"(?s:xmpp-tls.*</stream:features>)"), (_XMPP, rb"<proceed[^>]*>"))
     return Way(port, steps, rb"</stream:features>|<failure|</stream:stream>")
 
 
-_XMPP = b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
+_XMPP = b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"  # RFC 6120 section 5
 _LDAP = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037"  # RFC 4511 section 4.14
 _MYSQL = b"\x20\0\0\x01\0\x8a\0\0\0\0\0\x01\x2d" + bytes(23)  # 32 bytes as packet 1: TLS is wanted
 _OFFERED = rb"^250 STARTTLS\r?\n|^250-STARTTLS\r?\n(?:250-.*\n)*250 .*\n"
@@ -137,7 +133,6 @@ WAYS: Final = MappingProxyType(
         "mysql": Way(3306, ((b"", rb"(?s:^...\0\n.{30})"), (_MYSQL, b""))),
     }
 )
-"""Protocols by name."""
 USUAL: Final = {way.port: name for name, way in WAYS.items()}
 
 
@@ -164,20 +159,17 @@ def contexts(ca: str | os.PathLike[str] | None) -> list[ssl.SSLContext]:
     return both
 
 
-async def shown(
-    place: tuple[str, int, str, str], trust: Any, allow_private: bool, seconds: float, retries: int
-) -> Shown:
-    """Return what a server shows, or raise `Problem`; a connection that is broken off is tried again.
+async def shown(place: Any, trust: Any, free: bool, seconds: float, retries: int) -> Shown:
+    """Return what a server shows at a place: address, port, protocol and the name asked for; else `Problem`.
 
-    The place is an address, a port, a protocol and the name that is asked for. A chain that is not trusted
-    ends the first connection, and is read in a second one.
+    A chain that is not trusted ends the first connection, and is read in a second one.
     """
     try:
         async with asyncio.timeout(seconds):
             try:
-                return await _dial(*place, allow_private, trust[0])
+                return await _dial(place, free, trust[0])
             except ssl.SSLCertVerificationError as error:
-                found = await _dial(*place, allow_private, trust[1])
+                found = await _dial(place, free, trust[1])
                 return found._replace(code=error.verify_code, fault=error.verify_message)
     except TimeoutError:
         raise Problem("connect_timeout", seconds=f"{seconds:g}") from None
@@ -185,11 +177,12 @@ async def shown(
         raise Problem("handshake") from None
     except OSError:
         if retries:
-            return await shown(place, trust, allow_private, seconds, retries - 1)
+            return await shown(place, trust, free, seconds, retries - 1)
         raise Problem("interrupted") from None
 
 
-async def _dial(address: str, port: int, protocol: str, name: str, free: bool, context: Any) -> Shown:
+async def _dial(place: Any, free: bool, context: Any) -> Shown:
+    address, port, protocol, name = place
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         opened = SocketFactory(free)((family, socket.SOCK_STREAM, 0, "", (address, port)))
@@ -207,11 +200,10 @@ async def _dial(address: str, port: int, protocol: str, name: str, free: bool, c
         await _ask_for_tls(reader, writer, WAYS[protocol], name)
         await writer.start_tls(context, server_hostname=name)
         secured: Any = writer.get_extra_info("ssl_object")
-        inner = getattr(secured, "_sslobj", secured)  # before Python 3.13 it alone has these methods
-        trusted = inner.get_verified_chain() if context.verify_mode != ssl.CERT_NONE else ()
-        both = (inner.get_unverified_chain(), trusted)
-        sent, trusted = (tuple(one.public_bytes(_DER) for one in chain or ()) for chain in both)
-        return Shown(sent, trusted, 0, "", secured.version() or "")
+        inner = getattr(secured, "_sslobj", secured)  # before Python 3.13 it alone has these; 2 is DER
+        both = inner.get_unverified_chain(), inner.get_verified_chain()
+        sent, trusted = (tuple(one.public_bytes(2) for one in chain or ()) for chain in both)
+        return Shown(sent, trusted if context.verify_mode else (), 0, "", secured.version() or "")
     finally:
         writer.transport.abort()
 

@@ -137,10 +137,7 @@ def matches(
 
 
 def place_in(path: Sequence[Certificate], tlsa: TlsaRecord) -> int | None:
-    """Return which certificate of a path a record names: 0 for the end entity, None for none of them.
-
-    The trust anchor that a record holds itself, and that issued the last of them, counts as one more.
-    """
+    """Return which certificate of a path a record names; the anchor that it may hold itself is one more."""
     if tlsa.usage in (1, 3):
         return 0 if _fits(tlsa, path[0]) else None
     found = next((place for place, one in enumerate(path) if place and _fits(tlsa, one)), None)

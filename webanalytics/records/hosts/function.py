@@ -32,6 +32,7 @@ from webanalytics.runs.frames.schema import frame_of
 __all__ = ["certificates", "live_tlsa"]
 
 Row = dict[str, Any]
+Hosts = str | Iterable[str]
 Path = str | os.PathLike[str] | None
 _FIRST: Final[dict[str, Dtype]] = {
     **{"host": "string", "server": "string", "port": "integer", "address": "string", "status": "string"},
@@ -48,15 +49,11 @@ CERTIFICATE_COLUMNS: Final[dict[str, Dtype]] = {
     **{"not_before": "string", "not_after": "string", "key": "string", "bits": "integer", "chain": "integer"},
     **_LAST,
 }
-MOST = 20
-"""Mail servers of a domain, addresses of a server and records of a name that are looked at."""
-
-
-FAULTS: Final = {
+MOST = 20  # mail servers of a domain, addresses of a server and records of a name that are looked at
+FAULTS: Final = {  # what OpenSSL's findings are called here; others keep its words
     **{2: "incomplete chain", 20: "incomplete chain", 21: "incomplete chain"},
     **{9: "not yet valid", 10: "expired", 18: "self-signed", 19: "untrusted root"},
 }
-"""What OpenSSL's findings are called here; others keep its words."""
 
 
 class Chain:
@@ -68,8 +65,7 @@ class Chain:
             raise RowError("certificate", parameter="hosts")
         self.now, self.own, self.path = datetime.now(UTC), self.sent[0], path_of(self.sent)
         self.names = _names(self.own)
-        named = any(fits_name(name, self.names) for name in wanted)
-        self._named = [] if named else ["name mismatch"]
+        self._named = [] if any(fits_name(one, self.names) for one in wanted) else ["name mismatch"]
         known = [FAULTS.get(shown.code, shown.fault)] if shown.code else []
         self.faults = list(dict.fromkeys((*self._dates(self.path), *self._named, *known)))
 
@@ -86,14 +82,13 @@ class Chain:
         if place is None or tlsa.usage != 2:
             return place, self.faults if tlsa.usage < 2 else []
         able = all(may_issue(one, below) for below, one in enumerate(path[1 : place + 1]))
-        barred = [] if able else ["not issued by an authority"]
+        barred = ["not issued by an authority"] * (not able)
         return place, [*self._dates(path[: place + 1]), *self._named, *barred]
 
     def _dates(self, path: Sequence[Any]) -> list[str]:
         late = any(one.not_valid_after_utc < self.now for one in path)
-        return ["expired"] * late + ["not yet valid"] * any(
-            one.not_valid_before_utc > self.now for one in path
-        )
+        early = any(one.not_valid_before_utc > self.now for one in path)
+        return ["expired"] * late + ["not yet valid"] * early
 
     def facts(self) -> Row:
         """Return what the certificate of the server says."""
@@ -105,19 +100,19 @@ class Chain:
             **{"subject": own.subject.rfc4514_string(), "chain": len(self.sent), "pkix": not self.faults},
             **{
                 "key": key and type(key).__name__.removesuffix("PublicKey"),
-                "bits": getattr(key, "key_size", None),
+                "days_left": (end - self.now).days,
             },
             **{"not_before": own.not_valid_before_utc.isoformat(), "not_after": end.isoformat()},
-            "days_left": (end - self.now).days,
+            "bits": getattr(key, "key_size", None),
         }
 
 
-def judged(records: Sequence[TlsaRecord], chain: Chain, mail: bool) -> Row:
+def judged(records: Sequence[TlsaRecord], chain: Chain, protocol: str) -> Row:
     """Return whether records match a chain; between mail servers those of usages 0 and 1 do not count.
 
     RFC 7672 section 3.1.3; of digests only the strongest of a usage and selector counts, RFC 7671 section 9.
     """
-    usable = [one for one in records if is_valid(one) and not (mail and one.usage < 2)]
+    usable = [one for one in records if is_valid(one) and not (protocol == "smtp" and one.usage < 2)]
     if not usable:
         return {"verdict": "unusable" if records else "no record"}
     best = {(one.usage, one.selector): one.matching for one in sorted(usable, key=lambda one: one.matching)}
@@ -126,7 +121,7 @@ def judged(records: Sequence[TlsaRecord], chain: Chain, mail: bool) -> Row:
     if not named:
         return {"verdict": "mismatch"}
     one, place, faults = min(named, key=lambda item: len(item[2]))
-    row = {"matched": place, "record": _rdata(one)}
+    row = {"matched": place, "record": one.render().rpartition(" TLSA ")[2]}
     if faults:
         return {**row, "verdict": "mismatch", "note": f"The record names a certificate: {', '.join(faults)}."}
     return {**row, "verdict": "match", "next_record": any(chain.against(one)[0] is None for one in usable)}
@@ -140,16 +135,10 @@ def fits_name(name: str, patterns: Collection[str]) -> bool:
     return any(one.lower() == own or (above and one.lower() == f"*.{above}") for one in patterns)
 
 
-def _rdata(one: TlsaRecord) -> str:
-    return one.render().rpartition(" TLSA ")[2]
-
-
 def _names(certificate: Any) -> list[str]:
-    from cryptography import x509
-
-    with suppress(x509.ExtensionNotFound, x509.DuplicateExtension, ValueError):
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        return [str(name.value) for name in found if isinstance(name, (x509.DNSName, x509.IPAddress))]
+    with suppress(Exception):  # none, twice the same, or unreadable
+        found = next(one.value for one in certificate.extensions if one.oid.dotted_string == "2.5.29.17")
+        return [str(one.value) for one in found if type(one).__name__ in ("DNSName", "IPAddress")]
     return []
 
 
@@ -198,7 +187,7 @@ class Survey:
                 both = list(await asyncio.gather(self.names.ask(name, "A"), self.names.ask(name, "AAAA")))
             addresses = [one.address for answer in both for one in answer.records][:MOST]
             if both and not addresses:
-                raise Problem("lookup_failed" if any(one.exists for one in both) else "unknown_host")
+                raise Problem("lookup_failed" if any(one.name for one in both) else "unknown_host")
             if both and self.with_tlsa:
                 base, tlsa, known = await self._records(port, name, way, both)
                 row, wanted = row | known, {*wanted, base}
@@ -210,7 +199,8 @@ class Survey:
     async def _records(self, port: int, name: str, way: str, both: Any) -> tuple[str, list[TlsaRecord], Row]:
         """Return the name that counts, by the rules for aliases (RFC 7671 section 7), and its records."""
         end = next(answer for answer in both if answer.records)
-        for base in dict.fromkeys((end.name, name) if end.dnssec == "secure" else (name,)):
+        ends = (read_target(end.name, self.free)[0], name) if end.dnssec == "secure" else (name,)
+        for base in dict.fromkeys(ends):
             owner = f"_{port}._tcp.{base}"
             answer = await self.names.ask(owner, "TLSA")
             if answer.records or answer.dnssec == "bogus":
@@ -218,7 +208,7 @@ class Survey:
         ways = {way, answer.dnssec, *({"bogus"} & {one.dnssec for one in both})}
         known = [(one.usage, one.selector, one.mtype, one.cert.hex()) for one in answer.records[:MOST]]
         tlsa = [TlsaRecord("", None, "IN", *one) for one in known]
-        row = {"records": [_rdata(one) for one in tlsa], "name": owner, "note": answer.note}
+        row = {"records": [" ".join(map(str, one)) for one in known], "name": owner, "note": answer.note}
         worst = next(one for one in ("bogus", "indeterminate", "insecure", "secure") if one in ways)
         return base, tlsa, row | {"dnssec": worst, "judged_by": await self.names.judge()}
 
@@ -230,10 +220,8 @@ class Survey:
             held = Chain(seen, wanted)
         except (Problem, RowError) as problem:
             return row | failed(problem)
-        row |= {"status": "ok", "protocol": seen.version, **held.facts()}
-        row |= judged(tlsa, held, mail=place[2] == "smtp")
-        dnssec = row.get("dnssec")
-        if dnssec == "bogus" or (tlsa and dnssec != "secure"):
+        row |= {"status": "ok", "protocol": seen.version, **held.facts(), **judged(tlsa, held, place[2])}
+        if (dnssec := row.get("dnssec")) == "bogus" or (tlsa and dnssec != "secure"):
             row["verdict"] = dnssec  # clients believe only what is signed
         if row["verdict"] == "indeterminate":
             row["note"] = "No validating resolver that can be trusted was asked; `resolver=` names one."
@@ -247,22 +235,19 @@ async def surveyed(hosts: Any, columns: Any, resolver: Any, ca: Any, options: An
     if not given or isinstance(hosts, (bytes, dict, pd.DataFrame)):
         said = "The `hosts` parameter must be a host such as example.org:25, or a list of them."
         raise ParameterError(said, "hosts")
-    settings = resolve(options)
-    if settings["proxy"] is not None:
-        said = "The `proxy` parameter must be None: the servers themselves are asked."
-        raise ParameterError(said, "proxy")
+    if (settings := resolve(options))["proxy"] is not None:
+        raise ParameterError("The `proxy` parameter must be None: hosts are asked themselves.", "proxy")
     survey = Survey(resolver, ca, settings, with_tlsa=columns is TLSA_COLUMNS)
     return frame_of(columns, chain.from_iterable(await asyncio.gather(*map(survey.rows, given))))
 
 
 async def live_tlsa(
-    hosts: str | Iterable[str],
-    *,
-    resolver: str | None = None,
-    ca: Path = None,
-    **options: Unpack[HostOptions],
+    hosts: Hosts, *, resolver: str | None = None, ca: Path = None, **options: Unpack[HostOptions]
 ) -> pd.DataFrame:
     """Look up the TLSA records of hosts, and say whether they match the certificates shown today.
+
+    By RFC 6698, 7671 and 7672 (mail). A wrong argument raises `ParameterError` before any work; a host that
+    is none, or does not answer, is a row. Servers are asked for TLS and nothing more.
 
     Parameters
     ----------
@@ -288,15 +273,6 @@ async def live_tlsa(
         the server's own; ``next_record`` whether another waits for the next certificate; ``dnssec`` what
         ``judged_by`` says; ``pkix`` whether the chain is trusted and has the name; ``days_left``.
 
-    Raises
-    ------
-    ParameterError
-        For a wrong argument, before any work. A host that is none, or does not answer, is a row.
-
-    Notes
-    -----
-    RFC 6698, RFC 7671 (aliases, digests) and RFC 7672 (mail). Servers are asked for TLS and nothing more.
-
     Examples
     --------
     >>> import webanalytics as wa
@@ -307,11 +283,7 @@ async def live_tlsa(
 
 
 async def certificates(
-    hosts: str | Iterable[str],
-    *,
-    resolver: str | None = None,
-    ca: Path = None,
-    **options: Unpack[HostOptions],
+    hosts: Hosts, *, resolver: str | None = None, ca: Path = None, **options: Unpack[HostOptions]
 ) -> pd.DataFrame:
     """Get the certificates that hosts show today: names, issuer, days left, and what is wrong.
 
@@ -327,11 +299,6 @@ async def certificates(
         valid", "self-signed", "name mismatch", "incomplete chain" (the issuer of the last certificate is
         neither sent nor known), "untrusted root", or what OpenSSL says), ``issuer``, ``subject``, ``names``,
         ``not_before``, ``not_after``, ``key``, ``bits``, ``chain`` (certificates sent), ``protocol``.
-
-    Raises
-    ------
-    ParameterError
-        For a wrong argument, before any work. A host that is none, or does not answer, is a row.
 
     Examples
     --------
@@ -370,7 +337,6 @@ def failed(problem: Problem | RowError) -> Row:
 
 
 def _is_address(text: str) -> bool:
-    try:
+    with suppress(ValueError):
         return bool(ip_address(text))
-    except ValueError:
-        return False
+    return False
