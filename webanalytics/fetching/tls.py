@@ -34,10 +34,7 @@ class Answer(NamedTuple):
 
 
 class Names:
-    """Asks a resolver, and takes its word on what is signed: one that the user named, or that runs here.
-
-    On the way from any other, anybody may have set the AD bit. Whether it validates, the root shows.
-    """
+    """Asks a resolver, and takes its word on what is signed: one that the user named, or that runs here."""
 
     def __init__(self, resolver: str | None) -> None:
         try:
@@ -59,6 +56,7 @@ class Names:
             said = "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1:5353."
             raise ParameterError(said, "resolver") from None
         servers = [str(server) for server in one.nameservers]
+        # On the way from any other, anybody may have set the AD bit. Whether it validates, the root shows.
         trusted = resolver is not None or all(ip_address(server).is_loopback for server in servers)
         self._who = f"resolver {servers[0]} port {one.port}" if trusted else None
 

@@ -13,6 +13,7 @@ import webanalytics as wa
 from tests.records.hosts.cases import openssl
 from tests.records.hosts.conftest import World
 from tests.records.hosts.servers import PLAIN, PROTOCOLS, RUDE, SILENT
+from webanalytics.records.hosts.function import read_target
 
 
 def test_verdicts_are_those_of_openssl(world: World) -> None:
@@ -192,6 +193,23 @@ def test_one_connection_at_a_time_to_an_address(world: World) -> None:
     ] * 4
     assert len(world.tlsa(hosts)) == 12
     assert world.servers.most["127.0.0.1"] <= 2  # the server may still be closing the one before
+
+
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ("example.org", ("example.org", 443, "tls")),
+        (" Mail.Example.ORG.:25 ", ("mail.example.org", 25, "smtp")),
+        ("imap://example.org", ("example.org", 143, "imap")),
+        ("smtp://example.org:443", ("example.org", 443, "smtp")),
+        ("https://example.org/a/b", ("example.org", 443, "https")),
+        ("bücher.example", ("xn--bcher-kva.example", 443, "tls")),
+        ("2606:4700::1111", ("2606:4700::1111", 443, "tls")),
+        ("[2606:4700::1111]:25", ("2606:4700::1111", 25, "smtp")),
+    ],
+)
+def test_hosts_are_read(given: str, target: tuple[str, int, str]) -> None:
+    assert read_target(given, False) == target
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Hosts as they are now: their certificates, and whether their TLSA records match them."""

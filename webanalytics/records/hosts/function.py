@@ -246,9 +246,6 @@ async def live_tlsa(
 ) -> pd.DataFrame:
     """Look up the TLSA records of hosts, and say whether they match the certificates shown today.
 
-    By RFC 6698, 7671 and 7672 (mail). A wrong argument raises `ParameterError` before any work; a host that
-    is none, or does not answer, is a row. Servers are asked for TLS and nothing more.
-
     Parameters
     ----------
     hosts : str or iterable of str
@@ -271,7 +268,12 @@ async def live_tlsa(
         ignore it); "bogus" (signed wrongly: clients refuse the host); "indeterminate" (nobody said whether it
         is signed); "no answer" (see ``error``). ``matched`` is the certificate that a ``record`` names, 0 for
         the server's own; ``next_record`` whether another waits for the next certificate; ``dnssec`` what
-        ``judged_by`` says; ``pkix`` whether the chain is trusted and has the name; ``days_left``.
+        ``judged_by`` says; ``pkix`` whether the chain is trusted and has the name. RFC 6698, 7671 and 7672.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work. A host that is none, or does not answer, is a row.
 
     Examples
     --------
@@ -300,6 +302,11 @@ async def certificates(
         neither sent nor known), "untrusted root", or what OpenSSL says), ``issuer``, ``subject``, ``names``,
         ``not_before``, ``not_after``, ``key``, ``bits``, ``chain`` (certificates sent), ``protocol``.
 
+    Raises
+    ------
+    ParameterError
+        As `webanalytics.live_tlsa`.
+
     Examples
     --------
     >>> import webanalytics as wa
@@ -310,11 +317,7 @@ async def certificates(
 
 
 def read_target(given: Any, allow_private: bool) -> tuple[str, int, str]:
-    """Return name, port and protocol of what was given, or raise what is wrong.
-
-    >>> read_target("mail.example.org:25", False), read_target("imap://example.org", False)
-    (('mail.example.org', 25, 'smtp'), ('example.org', 143, 'imap'))
-    """
+    """Return name, port and protocol of what was given, or raise what is wrong."""
     scheme, mark, rest = (given if isinstance(given, str) else "").strip().rpartition("://")
     scheme, place = scheme.lower(), rest.partition("/")[0]
     place = f"[{place}]" if ":" in place and _is_address(place) else place
