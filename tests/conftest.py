@@ -35,6 +35,7 @@ SLOW = (
     "page/test_main_text.py",
     "page/test_readability.py",
     "page/test_syllables.py",
+    "records/hosts/",
     "records/images/test_convert_enormous.py",
     "records/images/test_convert_hostile.py",
     "runs/backends/",

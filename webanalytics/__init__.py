@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from webanalytics.runs.partial import last_partial
     from webanalytics.sync import (
         audit,
+        certificates,
         check_redirects,
         compare,
         content_gap,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         dane,
         hmac,
         keywords,
+        live_tlsa,
         llms_txt,
         load,
         metadata,
@@ -89,6 +91,7 @@ __all__ = [
     "aio",
     "app",
     "audit",
+    "certificates",
     "charts",
     "check_redirects",
     "compare",
@@ -101,6 +104,7 @@ __all__ = [
     "hmac",
     "keywords",
     "last_partial",
+    "live_tlsa",
     "llms_txt",
     "load",
     "metadata",

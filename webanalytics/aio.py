@@ -22,6 +22,7 @@ from webanalytics.audits.moves import landing as moves_landing
 from webanalytics.audits.moves import plan as moves_plan
 from webanalytics.crawls import function as crawls_function
 from webanalytics.records.dane import function as dane_function
+from webanalytics.records.hosts import function as hosts_function
 from webanalytics.records.images import function as images_function
 from webanalytics.records.phones import function as phones_function
 from webanalytics.runs.boundary import awaited
@@ -31,12 +32,14 @@ from webanalytics.runs.functions.source import later_function, later_names
 
 __all__ = [
     "audit",
+    "certificates",
     "check_redirects",
     "convert",
     "crawl",
     "dane",
     "hmac",
     "keywords",
+    "live_tlsa",
     "llms_txt",
     "metadata",
     "phones",
@@ -47,12 +50,14 @@ __all__ = [
 ]
 
 audit = awaited(audits_function.audit)
+certificates = awaited(hosts_function.certificates)
 check_redirects = awaited(moves_landing.check_redirects)
 convert = awaited(images_function.convert)
 crawl = awaited(crawls_function.crawl)
 dane = awaited(dane_function.dane)
 hmac = awaited(functions_generated.hmac)
 keywords = awaited(functions_keywords.keywords)
+live_tlsa = awaited(hosts_function.live_tlsa)
 llms_txt = awaited(audits_site_functions.llms_txt)
 metadata = awaited(functions_generated.metadata)
 phones = awaited(phones_function.phones)

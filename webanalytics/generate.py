@@ -23,6 +23,7 @@ import webanalytics.audits.moves.plan
 import webanalytics.audits.site_functions
 import webanalytics.crawls.function
 import webanalytics.records.dane.function
+import webanalytics.records.hosts.function
 import webanalytics.records.images.function
 import webanalytics.records.phones.function
 import webanalytics.runs.functions.keywords
@@ -39,6 +40,7 @@ WRITTEN_BY_HAND = (
     webanalytics.audits.site_functions,
     webanalytics.crawls.function,
     webanalytics.records.dane.function,
+    webanalytics.records.hosts.function,
     webanalytics.records.images.function,
     webanalytics.records.phones.function,
     webanalytics.runs.functions.keywords,
@@ -124,6 +126,7 @@ _OPTIONS_OF = {
     "image": "those over images",
     "record": "those over records",
     "site": "those that read files of sites",
+    "host": "those that ask hosts for their certificates",
     "run": "all functions",
 }
 
@@ -207,7 +210,7 @@ def _option_types() -> str:
     """Return the file with a type for the options of each kind of functions, and one for all options."""
     groups: dict[frozenset[str], str] = {}
     for item in RECORDS.values():
-        groups.setdefault(item.serves, "_" + ("".join(map(str.title, sorted(item.serves))) or "Session"))
+        groups.setdefault(item.serves, "_" + "".join(sorted(one[0].upper() for one in item.serves or "S")))
     lines = [_OPTION_TYPES]
     for serves, name in groups.items():
         shared = (item for item in RECORDS.values() if item.serves == serves)

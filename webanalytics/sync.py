@@ -16,6 +16,7 @@ from webanalytics.audits.storage.functions import compare, load
 from webanalytics.crawls import function as crawls_function
 from webanalytics.records.dane import function as dane_function
 from webanalytics.records.dane.tlsa import tlsa_record
+from webanalytics.records.hosts import function as hosts_function
 from webanalytics.records.images import function as images_function
 from webanalytics.records.phones import function as phones_function
 from webanalytics.runs.boundary import plain
@@ -25,6 +26,7 @@ from webanalytics.runs.functions.source import later_function, later_names
 
 __all__ = [
     "audit",
+    "certificates",
     "check_redirects",
     "compare",
     "content_gap",
@@ -33,6 +35,7 @@ __all__ = [
     "dane",
     "hmac",
     "keywords",
+    "live_tlsa",
     "llms_txt",
     "load",
     "metadata",
@@ -45,12 +48,14 @@ __all__ = [
 ]
 
 audit = plain(audits_function.audit)
+certificates = plain(hosts_function.certificates)
 check_redirects = plain(moves_landing.check_redirects)
 convert = plain(images_function.convert)
 crawl = plain(crawls_function.crawl)
 dane = plain(dane_function.dane)
 hmac = plain(functions_generated.hmac)
 keywords = plain(functions_keywords.keywords)
+live_tlsa = plain(hosts_function.live_tlsa)
 llms_txt = plain(audits_site_functions.llms_txt)
 metadata = plain(functions_generated.metadata)
 phones = plain(phones_function.phones)

@@ -45,11 +45,13 @@ def test_every_function_over_a_column_is_a_method() -> None:
     assert public(accessors.WebSeries) == NAMES
     assert public(accessors.WebFrame) == NAMES | {"plot"}
     assert set(face.__all__) - NAMES == {
+        "certificates",
         "check_redirects",
         "compare",
         "content_gap",
         "crawl",
         "llms_txt",
+        "live_tlsa",
         "load",
         "redirect_map",
         "sitemap",

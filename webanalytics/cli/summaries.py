@@ -22,6 +22,8 @@ SUMMARIES = {
     "convert": "Convert an image between WebP, PNG, JPG, GIF and TIFF.",
     "phones": "Check whether a phone number belongs to a disposable-number service.",
     "sitemap": "Read a sitemap, or an index of them, into a list of URLs.",
+    "certificates": "Get the certificates that hosts show today, and what is wrong with them.",
+    "live-tlsa": "Say whether the TLSA records of hosts match the certificates that they show today.",
     "ai-crawlers": "List the crawlers of search engines and AI services that audits know.",
     "demo": "Serve the sample site, audit it and write tables and charts.",
     "site": "Serve the sample site on this machine until Ctrl-C.",

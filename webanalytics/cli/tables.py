@@ -59,6 +59,12 @@ MANY = 1_000
 """Rows whose frame takes so long to make that it is said."""
 
 
+HOSTS = {
+    "certificates": "Get the certificates that hosts show today, and what is wrong with them.",
+    "live-tlsa": "Say whether the TLSA records of hosts match the certificates that they show today.",
+}
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser, commands = root()
@@ -84,6 +90,12 @@ def parser() -> argparse.ArgumentParser:
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
     common(sitemap, "url", "site", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
+    for name, summary in HOSTS.items():
+        host = commands.add_parser(name, help=summary, description=summary)
+        common(host, "host", "host", hosted=False)
+        host.add_argument("--resolver", metavar="ADDRESS", help="validating resolver that you trust")
+        host.add_argument("--ca", metavar="FILE", help="roots that are trusted in place of the system's")
+        host.set_defaults(run=_run_operation, function=name.replace("-", "_"))
     add_crawlers(commands)
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
@@ -220,7 +232,7 @@ def _run_operation(arguments: argparse.Namespace) -> int:
     inputs, keywords = _inputs(arguments), _keywords(arguments)
     _check_output(arguments)
     audits.check(arguments)
-    if arguments.function not in ("sitemap", "crawl"):
+    if arguments.function not in ("sitemap", "crawl", "certificates", "live_tlsa"):
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
         inputs = inputs[arguments.column or inputs.columns[0]].tolist()

@@ -13,35 +13,38 @@ from webanalytics.core.access import Access
 from webanalytics.core.bot_key import BotKey
 
 
-class _ImagePageRecordSite(TypedDict, total=False):
+class _HIPRS(TypedDict, total=False):
     concurrency: int
     retries: int
 
 
-class _ImagePageSite(TypedDict, total=False):
-    per_host: int
+class _HIPS(TypedDict, total=False):
     delay: float
     connect_timeout: float
+    allow_private: bool
+
+
+class _IPS(TypedDict, total=False):
+    per_host: int
     timeout: float
     max_redirects: int
     robots: bool
     user_agent: str
     accept_language: str | None
-    allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
     bot_key: BotKey | None
     proxy: str | None
 
 
-class _ImagePage(TypedDict, total=False):
+class _IP(TypedDict, total=False):
     max_download: int
     parse_timeout: float
     workers: int | None
     worker_memory: int
 
 
-class _ImagePageRecord(TypedDict, total=False):
+class _IPR(TypedDict, total=False):
     progress: bool | None
     backend: Any
     budget: int | None
@@ -49,30 +52,34 @@ class _ImagePageRecord(TypedDict, total=False):
     redo: str
 
 
-class _Page(TypedDict, total=False):
+class _P(TypedDict, total=False):
     archive: str | os.PathLike[str] | None
     render: str
 
 
-class _Session(TypedDict, total=False):
+class _S(TypedDict, total=False):
     docs_url: str | None
 
 
-class PageOptions(_ImagePageRecordSite, _ImagePageSite, _ImagePage, _ImagePageRecord, _Page, total=False):
+class PageOptions(_HIPRS, _HIPS, _IPS, _IP, _IPR, _P, total=False):
     """Options of those over pages."""
 
 
-class ImageOptions(_ImagePageRecordSite, _ImagePageSite, _ImagePage, _ImagePageRecord, total=False):
+class ImageOptions(_HIPRS, _HIPS, _IPS, _IP, _IPR, total=False):
     """Options of those over images."""
 
 
-class RecordOptions(_ImagePageRecordSite, _ImagePageRecord, total=False):
+class RecordOptions(_HIPRS, _IPR, total=False):
     """Options of those over records."""
 
 
-class SiteOptions(_ImagePageRecordSite, _ImagePageSite, total=False):
+class SiteOptions(_HIPRS, _HIPS, _IPS, total=False):
     """Options of those that read files of sites."""
 
 
-class RunOptions(PageOptions, _Session, total=False):
+class HostOptions(_HIPRS, _HIPS, total=False):
+    """Options of those that ask hosts for their certificates."""
+
+
+class RunOptions(PageOptions, _S, total=False):
     """Options of all functions."""

@@ -171,12 +171,13 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "image": ("convert",),
     "record": ("dane", "hmac", "phones"),
     "site": ("llms_txt", "sitemap"),
+    "host": ("certificates", "live_tlsa"),
 }
-"""The functions of each kind: over pages, images and records, and those that read files of sites."""
+"""The functions of each kind: over pages, images and records, those that read files of sites or ask hosts."""
 
 _ANY = frozenset(FUNCTIONS)
-_FETCHED = _ANY - {"record"}
-_RUN = _ANY - {"site"}
+_FETCHED = _ANY - {"record", "host"}
+_RUN = _ANY - {"site", "host"}
 _ANALYSED = _RUN - {"record"}
 _PAGES = frozenset({"page"})
 
@@ -190,11 +191,15 @@ _any_options = _serving(
     integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
     integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
 )
+_dialled_options = _serving(
+    _ANY - {"record"},
+    seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
+    seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
+    flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
+)
 _fetched_options = _serving(
     _FETCHED,
     integer("per_host", 8, 1, 100, "Fetches under way at once from one host."),
-    seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
-    seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
     seconds("timeout", 30.0, 0.001, 3600, "Seconds for a whole fetch, redirects and body included."),
     integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
     flag("robots", True, "Respect robots.txt and its crawl-delay."),
@@ -213,7 +218,6 @@ _fetched_options = _serving(
         lambda value: value is None or _header_value(value),
         "none",
     ),
-    flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
     Setting(
         "ports",
         None,
@@ -328,6 +332,7 @@ RECORDS: dict[str, Setting] = {
     option.key: option
     for option in (
         *_any_options,
+        *_dialled_options,
         *_fetched_options,
         *_analysed_options,
         *_run_options,

@@ -79,7 +79,7 @@ def kind_of_options(function: Callable[..., Any]) -> str:
     return "" if found is None else found[1].lower()
 
 
-_OPTIONS = re.compile(r"(Page|Image|Record|Site)Options")
+_OPTIONS = re.compile(r"(Page|Image|Record|Site|Host)Options")
 
 
 @dataclass(frozen=True)

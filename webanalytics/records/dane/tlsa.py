@@ -92,7 +92,7 @@ def tlsa_record(
     name = f"_{port}._{protocol}.{_ascii_host(host)}."
     chain = load_chain(certificate, "certificate")
     chosen = chain[0] if usage in (1, 3) else chain[-1]
-    if usage in (0, 2) and not _may_issue(chosen):
+    if usage in (0, 2) and not may_issue(chosen):
         raise ParameterError(
             "The `usage` parameter must be 1 or 3 for a certificate that is not an authority's.",
             parameter="usage",
@@ -127,15 +127,23 @@ def matches(
     chain = load_chain(certificates)
     if tlsa.usage in (1, 3):
         return _fits(tlsa, chain[0])
-    if len(chain) == 1 and _may_issue(chain[0]):
+    if len(chain) == 1 and may_issue(chain[0]):
         return _fits(tlsa, chain[0])
-    path = _path(chain)
-    if any(_fits(tlsa, issuer) for issuer in path[1:]):
-        return True
-    if tlsa.matching == 0 and _issued_by_data(tlsa, path[-1]):
+    path = path_of(chain)
+    if place_in(path, tlsa) is not None:
         return True
     root_is_sent = path[-1].issuer == path[-1].subject
     return None if len(chain) == 1 or (tlsa.usage == 0 and not root_is_sent) else False
+
+
+def place_in(path: Sequence[Certificate], tlsa: TlsaRecord) -> int | None:
+    """Return which certificate of a path a record names; the anchor that it may hold itself is one more."""
+    if tlsa.usage in (1, 3):
+        return 0 if _fits(tlsa, path[0]) else None
+    found = next((place for place, one in enumerate(path) if place and _fits(tlsa, one)), None)
+    if found is None and tlsa.matching == 0 and _issued_by_data(tlsa, path[-1]):
+        return len(path)
+    return found
 
 
 def association_data(certificate: Certificate, selector: int, matching: int) -> bytes:
@@ -281,19 +289,21 @@ def _content(octets: bytes, at: int) -> tuple[int, int]:
     return start, start + length
 
 
-def _may_issue(certificate: Certificate) -> bool:
-    """Return whether a certificate may be an authority's: its basic constraints say so, or it has none."""
+def may_issue(certificate: Certificate, below: int = 0) -> bool:
+    """Return whether a certificate may be an authority's, with so many other authorities below it."""
     from cryptography import x509
 
     try:
-        return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
-    except x509.ExtensionNotFound:
-        return certificate.subject == certificate.issuer
+        found: dict[Any, Any] = {one.oid: one.value for one in certificate.extensions}
     except (ValueError, x509.DuplicateExtension):
         return False
+    usage, limits = found.get(x509.KeyUsage.oid), found.get(x509.BasicConstraints.oid)
+    if limits is None or not (usage is None or usage.key_cert_sign):
+        return limits is None and certificate.subject == certificate.issuer
+    return limits.ca and (limits.path_length is None or limits.path_length >= below)
 
 
-def _path(chain: tuple[Certificate, ...]) -> list[Certificate]:
+def path_of(chain: tuple[Certificate, ...]) -> list[Certificate]:
     """Return the end entity and the certificates of the chain that lead up from it."""
     path = [chain[0]]
     rest = list(chain[1:])
