@@ -22,16 +22,18 @@ from webanalytics._version import __version__
 from webanalytics.audits.overview.failures import failures as why_not_read
 from webanalytics.audits.overview.failures import refusal_warning
 from webanalytics.audits.report import charts, gaps, parts, site
+from webanalytics.audits.report.brand import Brand
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
 from webanalytics.audits.report.content import FACTS, Content, read
 from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
+from webanalytics.audits.report.pdf import printed
 from webanalytics.audits.report.site import CrawlParts
 from webanalytics.audits.report.tables import Chapter
 from webanalytics.audits.score import COUNTED
+from webanalytics.audits.words import catalogue, day, number, percent, points, say, several, speaking, spoken
 from webanalytics.core import templates
-from webanalytics.core.strings import counted, percent, to_one_decimal
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
 from webanalytics.thresholds import PRIORITIES
@@ -75,6 +77,7 @@ def write_report(
     summary: pd.DataFrame,
     *,
     title: str | None = None,
+    brand: Brand | None = None,
     notes: Sequence[str] = (),
     score: float | None = None,
     audited_at: datetime | None = None,
@@ -88,7 +91,7 @@ def write_report(
     score_before: float | None = None,
     audited_before: datetime | None = None,
 ) -> Path:
-    """Write one self-contained HTML file that shows an audit without a network.
+    """Write one self-contained file that shows an audit without a network: HTML, or PDF.
 
     Content from pages is written as data and shown as text: a content-security policy allows no script but
     the report's own, and no loading at all.
@@ -108,6 +111,8 @@ def write_report(
         passed.
     title : str, optional
         Headline; the site's host by default, and the days of a comparison.
+    brand : Brand, optional
+        Logo, introduction, colour, language and form.
     notes : sequence of str, optional
         Sentences on the whole site, such as errors in its robots.txt.
     score : float, optional
@@ -164,9 +169,10 @@ def write_report(
     False
     """
     file = Path(path)
+    brand = brand or Brand.of(file)
     besides = Besides(
         changes or {},
-        [*filter(None, [refusal_warning(pages).replace("`", "")]), *notes],
+        [gaps.plain(note) for note in (refusal_warning(pages), *notes) if note],
         score,
         score_before,
         audited_at,
@@ -178,10 +184,12 @@ def write_report(
         causes,
         alarm,
     )
-    document = render(read(pages, issues, summary), besides, title=title)
+    with speaking(brand.language):
+        document = render(read(pages, issues, summary), besides, title=title, brand=brand).encode()
+    written = printed(document, brand.browser) if brand.browser else document
     try:
         with written_whole(file) as temporary:
-            temporary.write_bytes(document.encode("utf-8"))
+            temporary.write_bytes(written)
     except OSError as error:
         raise ParameterError(
             f"The `path` parameter must be a file that can be written: {error.strerror}.", "path"
@@ -189,29 +197,34 @@ def write_report(
     return file
 
 
-def render(content: Content, besides: Besides = Besides(), *, title: str | None = None) -> str:
+def render(
+    content: Content, besides: Besides = Besides(), *, title: str | None = None, brand: Brand = Brand()
+) -> str:
     """Return the report as HTML."""
     moved = movement(content, {str(name): frame for name, frame in besides.changes.items()})
     of_site = {} if besides.crawl is None else site.lists(besides.crawl)
     lists = [*moved.lists.items(), *of_site.items()]
-    script, style = _all(SCRIPTS, _SCRIPT), _all(STYLES, "{}")
+    script, style = _all(SCRIPTS, _SCRIPT), _all(STYLES, "{}") + brand.style
     return templates.render(
         "audits/report/static/report.html",
         category_label=charts.category_label,
+        say=say,
+        several=several,
+        number=number,
         percent=percent,
-        counted=counted,
+        language=spoken(),
+        brand=brand,
         reach=parts.reach,
-        coded=parts.coded,
         link=partial(quote, safe="", errors="replace"),
         content=content,
         policy=policy(script, style),
         title=title or _title(content, besides),
-        made=_time(datetime.now(UTC)),
-        audited_at=besides.audited_at and _time(besides.audited_at),
-        audited_before=besides.audited_before and _time(besides.audited_before),
+        made=day(datetime.now(UTC)),
+        audited_at=besides.audited_at and day(besides.audited_at),
+        audited_before=besides.audited_before and day(besides.audited_before),
         version=__version__,
         score=besides.score,
-        points=to_one_decimal,
+        points=points,
         score_before=besides.score_before,
         formula=parts.formula(),
         alarm=besides.alarm,
@@ -219,7 +232,6 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         figures=parts.figures(content),
         notes=[*besides.notes, *([] if content.detailed is None else [note(content.size)])],
         failures=[] if besides.failures is None else gaps.failures(besides.failures),
-        gaps=gaps.untried(content),
         chapters=[
             *_of_site(content, besides.crawl, of_site, len(moved.lists)),
             *chapters(content, besides.keywords, besides.cannibalisation),
@@ -232,7 +244,7 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
             "matrix": charts.matrix(content),
         },
         movement=moved,
-        changes=[(name.replace("_", " ").capitalize(), _rows(frame)) for name, frame in moved.lists.items()],
+        changes=[(_headline(name), _rows(frame)) for name, frame in moved.lists.items()],
         priorities=PRIORITIES,
         groups=parts.groups(content),
         passed=parts.passed(content),
@@ -240,16 +252,34 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         languages=parts.languages(content),
         rules=parts.rules(content),
         statuses=parts.statuses(content),
-        data=_data(content, besides.crawl, lists),
+        data=_data(content, besides.crawl, lists, _spoken() | {"appendix": brand.appendix}),
         script=Markup(script),  # noqa: S704 - files of this package
         style=Markup(style),  # noqa: S704
     )
 
 
-def _data(content: Content, crawl: CrawlParts | None, lists: Sequence[tuple[str, pd.DataFrame]]) -> Markup:
+def _spoken() -> dict[str, Any]:
+    """Return the language for the script, and the report's texts in it."""
+    texts: dict[str, list[str]] = {}
+    for key, text in getattr(catalogue(spoken()), "_catalog", {}).items():
+        source, place = key if isinstance(key, tuple) else (key, 0)
+        texts.setdefault(source, ["", ""])[place] = text
+    return {"language": spoken(), "words": texts}
+
+
+def _headline(name: str) -> str:
+    return say(name.replace("_", " ").capitalize())
+
+
+def _data(
+    content: Content,
+    crawl: CrawlParts | None,
+    lists: Sequence[tuple[str, pd.DataFrame]],
+    more: Mapping[str, Any],
+) -> Markup:
     """Return what the script reads; the numbers of all issues are let go before the page is rendered."""
     cells = Cells()
-    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in lists]}
+    data = {**more, **payload(content, cells)} | {"changes": [_change(cells, *item) for item in lists]}
     if crawl is not None:
         data["links"] = site.around(content, crawl.neighbours, cells.places)
     return script_data(data | {"cells": cells.values})
@@ -265,14 +295,12 @@ def _of_site(
 
 
 def _title(content: Content, besides: Besides) -> str:
-    named = ("Comparison" if besides.changes else "Audit") + (f" of {content.host}" if content.host else "")
+    named = say("Comparison of {host}" if besides.changes else "Audit of {host}", host=content.host).rstrip()
+    if not content.host:
+        named = say("Comparison" if besides.changes else "Audit")
     if not besides.changes or besides.audited_before is None or besides.audited_at is None:
         return named
-    return f"{named}: {besides.audited_before:%Y-%m-%d} → {besides.audited_at:%Y-%m-%d}"
-
-
-def _time(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
+    return f"{named}: {day(besides.audited_before, False)} → {day(besides.audited_at, False)}"
 
 
 def payload(content: Content, cells: Cells) -> dict[str, Any]:
@@ -282,7 +310,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
     return {
         "size": content.size,
         "missing": content.missing,
-        "cut": content.kind.capitalize(),
+        "cut": say(content.kind.capitalize()),
         "pages": {name: packed(cells.places(values)) for name, values in content.pages.items()},
         "issues": {name: packed(content.issues[name]) for name in ("page", "rule")}
         | {name: packed(cells.places(content.issues[name])) for name in shared}
@@ -293,7 +321,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
             | {"counted": r.type in COUNTED, "fix": r.fix, "unit": r.unit}
             for r in content.rules
         ],
-        "facts": [{"name": fact.name, "label": fact.label, "unit": fact.unit} for fact in keep],
+        "facts": [{"name": fact.name, "label": say(fact.label), "unit": say(fact.unit)} for fact in keep],
     }
 
 
@@ -313,7 +341,8 @@ def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 def _rows(frame: pd.DataFrame) -> str:
     cut = len(frame) > MOST_CHANGES
-    return f"{MOST_CHANGES:,} of {len(frame):,}" if cut else f"{len(frame):,}"
+    shown = {"part": number(MOST_CHANGES), "whole": number(len(frame))}
+    return say("{part} of {whole}", **shown) if cut else shown["whole"]
 
 
 def script_data(parts: Mapping[str, Any]) -> Markup:

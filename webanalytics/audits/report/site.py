@@ -11,8 +11,10 @@ import pandas as pd
 
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
+from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_link
-from webanalytics.core.strings import counted
+from webanalytics.audits.words import number as written
+from webanalytics.audits.words import say, several
 
 MOST_DEPTHS = 15
 MOST_STRONG = 10
@@ -20,16 +22,16 @@ MOST_STRONG = 10
 _CLASSES = ("Read", "Redirected", "4xx", "5xx", "No answer")
 _REASONS: Mapping[str, str] = {
     "robots": "robots.txt closes it",
-    "depth": "deeper than max_depth",
-    "limit": "over max_pages",
-    "pattern": "left out by include or exclude",
+    "depth": "deeper than the limit of clicks",
+    "limit": "over the limit of pages",
+    "pattern": "left out by a pattern",
     "action": "would log out, delete or order",
     "external": "on another site",
     "nofollow": "linked with nofollow alone",
     "kind": "linked in ways not followed",
     "trap": "in a trap",
     "not_html": "no page",
-    "counted": "far more than max_pages, counted by pattern",
+    "counted": "far over the limit of pages, counted by pattern",
 }
 _LISTS: Mapping[str, Mapping[str, str]] = {
     "broken": {
@@ -134,11 +136,14 @@ def lists(parts: CrawlParts) -> dict[str, pd.DataFrame]:
 def site(content: Content, parts: CrawlParts) -> Chapter:
     """Return the chapter of the site."""
     tables = [_depth(content), _strongest(content), _left_out(parts)]
-    begun = f" from {', '.join(parts.starts[:3])}" if parts.starts else ""
     broken = parts.broken["url"].nunique() if len(parts.broken) else 0
-    said = f"{counted(broken, 'target')} {'does' if broken == 1 else 'do'} not answer properly"
-    note = f"Found{begun}, with {counted(parts.links, 'link')}; {said}. {parts.stopped}"
-    return Chapter("site", "The site", note.strip(), [made for made in tables if made.rows])
+    note = [
+        say("Found by following links from {start}.", start=", ".join(parts.starts[:3])) * bool(parts.starts),
+        several("{n} link.", "{n} links.", parts.links),
+        several("{n} target does not answer properly.", "{n} targets do not answer properly.", broken),
+        plain(parts.stopped),
+    ]
+    return Chapter("site", say("The site"), " ".join(filter(None, note)), [one for one in tables if one.rows])
 
 
 def depths(pages: pd.DataFrame) -> pd.DataFrame:
@@ -175,13 +180,13 @@ def _depth(content: Content) -> Table:
     )
     rows = [
         [
-            Cell(str(line["clicks"])),
-            Cell(f"{line['pages']:,}", number=True, tint=_tint(line["pages"], most)),
+            Cell(say(str(line["clicks"]))),
+            Cell(written(line["pages"]), number=True, tint=_tint(line["pages"], most)),
             *(number(line[name]) if line[name] else Cell("·", number=True) for name in used),
         ]
         for line in frame.to_dict("records")
     ]
-    return Table("Depth", "", heads, rows)
+    return Table(say("Depth"), "", heads, rows)
 
 
 def _classes(pages: pd.DataFrame) -> list[int]:
@@ -197,7 +202,7 @@ def _classes(pages: pd.DataFrame) -> list[int]:
 
 def _clicks(depth: int) -> str:
     if depth > MOST_DEPTHS:
-        return "no way here"
+        return "not linked"
     return "start" if not depth else f"{depth} or more" if depth == MOST_DEPTHS else f"{depth:,}"
 
 
@@ -219,7 +224,7 @@ def _strongest(content: Content) -> Table:
         ]
         for row in first
     ]
-    return Table("Most weight in the links", "", heads, rows)
+    return Table(say("Most weight in the links"), "", heads, rows)
 
 
 def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
@@ -242,10 +247,10 @@ def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
 def _left_out(parts: CrawlParts) -> Table:
     heads = headings("Left out", "Addresses", "Links", "For example", numbers=".nn")
     rows = [
-        [Cell(line["reason"]), number(line["addresses"]), number(line["links"]), Cell(line["example"])]
+        [Cell(say(line["reason"])), number(line["addresses"]), number(line["links"]), Cell(line["example"])]
         for line in left_out(parts.skipped).to_dict("records")
     ]
-    return Table("Left out", "", heads, rows)
+    return Table(say("Left out"), "", heads, rows)
 
 
 def _count(value: Scalar) -> int:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.audits.report.content import Content
+from webanalytics.audits.words import number as written
+from webanalytics.audits.words import say
 
 
 class PageLink(NamedTuple):
@@ -87,13 +89,13 @@ def headings(*names: str, numbers: str = "") -> list[Cell]:
     [('Page', False), ('Words', True)]
     """
     kinds = numbers.ljust(len(names), ".")
-    return [Cell(name, number=kind == "n") for name, kind in zip(names, kinds, strict=True)]
+    return [Cell(say(name), number=kind == "n") for name, kind in zip(names, kinds, strict=True)]
 
 
 def number(value: Scalar, digits: int = 0, note: str = "") -> Cell:
     """Return the cell of a number, a dash where there is none."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return Cell(f"{value:,.{digits}f}" if known else "–", note, number=True)
+    return Cell(written(float(value or 0), digits) if known else "–", note, number=True)
 
 
 def page_link(content: Content, row: int) -> PageLink:
