@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ import pandas as pd
 from webanalytics.audits.origin import Audited
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
+
+BRANDED = ("logo", "intro", "prepared_for", "accent", "language", "appendix")
 
 
 class Plots:
@@ -112,14 +114,13 @@ class ExportMethods:
             For a path, logo, colour or language that cannot be, before any work.
         """
         from webanalytics.audits.report import Brand, besides, write_report
+        from webanalytics.audits.report.build import Besides
 
-        if unknown := next((name for name in options if name not in write_report.__kwdefaults__), None):
-            hint = did_you_mean(unknown, [*Brand.of.__kwdefaults__, "title", *write_report.__kwdefaults__])
-            raise ParameterError(f"The `{unknown}` parameter does not exist{hint or '.'}", unknown)
-        brand = Brand.of(
-            path, logo=logo, intro=intro, prepared_for=prepared_for, accent=accent, language=language,
-            appendix=appendix,
-        )  # fmt: skip
+        parts = [field.name for field in fields(Besides)]
+        for name in options.keys() - {*parts}:
+            hint = did_you_mean(name, ["title", *BRANDED, *parts]) or "."
+            raise ParameterError(f"The `{name}` parameter does not exist{hint}", name)
+        brand = Brand.of(path, logo, intro, prepared_for, accent, language, appendix)
         more = besides(self, options)
         return write_report(path, self.pages, self.issues, self.summary(), title=title, brand=brand, **more)
 

@@ -30,12 +30,7 @@ def checked_language(language: object) -> str:
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Say in a language whatever is said within.
-
-    >>> with speaking("de"):
-    ...     say("high"), several("{n} page", "{n} pages", 1200), number(0.5, 1)
-    ('hoch', '1.200 Seiten', '0,5')
-    """
+    """Say in a language whatever is said within."""
     before = _spoken.set(language)
     try:
         yield

@@ -54,20 +54,20 @@ _STATIC = resources.files("webanalytics.audits.report").joinpath("static")
 
 @dataclass(frozen=True)
 class Besides:
-    """What a report shows besides pages, issues and rules; see `write_report`."""
+    """What a report shows besides pages, issues and rules."""
 
-    changes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    notes: Sequence[str] = ()
+    changes: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # as `webanalytics.Comparison` has them
+    notes: Sequence[str] = ()  # sentences on the whole site
     score: float | None = None
     score_before: float | None = None
     audited_at: datetime | None = None
     audited_before: datetime | None = None
-    failures: pd.DataFrame | None = None
+    failures: pd.DataFrame | None = None  # by default, what is known of the pages
     keywords: pd.DataFrame | None = None
     cannibalisation: pd.DataFrame | None = None
     crawl: CrawlParts | None = None
-    causes: pd.DataFrame | None = None
-    alarm: str = ""
+    causes: pd.DataFrame | None = None  # what to fix first, the most points first
+    alarm: str = ""  # why pages cannot be found
 
 
 def write_report(
@@ -78,85 +78,12 @@ def write_report(
     *,
     title: str | None = None,
     brand: Brand | None = None,
-    notes: Sequence[str] = (),
-    score: float | None = None,
-    audited_at: datetime | None = None,
-    failures: pd.DataFrame | None = None,
-    keywords: pd.DataFrame | None = None,
-    cannibalisation: pd.DataFrame | None = None,
-    crawl: CrawlParts | None = None,
-    causes: pd.DataFrame | None = None,
-    alarm: str = "",
-    changes: Mapping[str, pd.DataFrame] | None = None,
-    score_before: float | None = None,
-    audited_before: datetime | None = None,
+    **besides: Any,  # fields of `Besides`
 ) -> Path:
-    """Write one self-contained file that shows an audit without a network: HTML, or PDF.
+    """Write one self-contained file that shows an audit without a network, whole or not at all: HTML, or PDF.
 
-    Content from pages is written as data and shown as text: a content-security policy allows no script but
-    the report's own, and no loading at all.
-
-    Parameters
-    ----------
-    path : str or path
-        File to write; an existing one is replaced once the new one is complete.
-    pages : pandas.DataFrame
-        One row per page with ``url`` and any other columns of an audit.
-    issues : pandas.DataFrame
-        Columns ``url``, ``rule``, ``category``, ``type``, ``priority``, ``value``, ``threshold``,
-        ``evidence`` and ``fix``.
-    summary : pandas.DataFrame
-        Columns ``rule``, ``pages``, ``share`` (0 to 1) and ``priority``; with ``title``, ``indexable``,
-        ``findings``, ``explanation``, ``fix`` and ``unit`` if known. Rules without a page are listed as
-        passed.
-    title : str, optional
-        Headline; the site's host by default, and the days of a comparison.
-    brand : Brand, optional
-        Logo, introduction, colour, language and form.
-    notes : sequence of str, optional
-        Sentences on the whole site, such as errors in its robots.txt.
-    score : float, optional
-        Health of the audit, from 0 to 100.
-    audited_at : datetime, optional
-        When the pages were read, in UTC.
-    failures : pandas.DataFrame, optional
-        Columns ``reason``, ``pages`` and, if known, ``option`` and ``advice``: why pages were not read; by
-        default what `webanalytics.audits.overview.failures.failures` says of the pages.
-    keywords : pandas.DataFrame, optional
-        Columns ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``.
-    cannibalisation : pandas.DataFrame, optional
-        Columns ``keyword``, ``url``, ``rival`` and, if known, what makes them compete.
-    crawl : CrawlParts, optional
-        What a crawl knows besides its pages: the chapter of the site, and the links around each page.
-    causes : pandas.DataFrame, optional
-        Columns ``cause``, ``rule``, ``priority`` and ``points``: what to fix first, the most points first.
-    alarm : str, optional
-        Why pages cannot be found.
-    changes : mapping of str to pandas.DataFrame, optional
-        Frames of changes since another audit, by name, as `webanalytics.Comparison` has them; at most
-        20,000 rows of each are shown.
-    score_before, audited_before : optional
-        Health and time of that audit.
-
-    Returns
-    -------
-    pathlib.Path
-        The written file.
-
-    Raises
-    ------
-    ParameterError
-        When the file cannot be written.
-
-    Notes
-    -----
-    Rules are in the order "fix first": by priority, then by the number of indexable pages, then by findings.
-    Pages are cut by folders, or by hosts if fewer than nine in ten are of one host. Texts of over 1,000
-    characters and evidence of over 500 are cut. Of more than 20,000 pages, previews, texts and all facts are
-    shown of the 2,000 with the lowest health, and the report says so.
-
-    The policy is that of Content Security Policy Level 3
-    (https://www.w3.org/TR/CSP3/), given in a meta element.
+    Content from pages is written as data and shown as text: a content-security policy
+    (https://www.w3.org/TR/CSP3/) allows no script but the report's own, and no loading at all.
 
     Examples
     --------
@@ -168,24 +95,13 @@ def write_report(
     ...     "<b>Lamps</b>" in file.read_text("utf-8")
     False
     """
-    file = Path(path)
+    file, known = Path(path), Besides(**besides)
     brand = brand or Brand.of(file)
-    besides = Besides(
-        changes or {},
-        [gaps.plain(note) for note in (refusal_warning(pages), *notes) if note],
-        score,
-        score_before,
-        audited_at,
-        audited_before,
-        why_not_read(pages) if failures is None else failures,
-        keywords,
-        cannibalisation,
-        crawl,
-        causes,
-        alarm,
-    )
+    notes = [gaps.plain(note) for note in (refusal_warning(pages), *known.notes) if note]
+    failures = why_not_read(pages) if known.failures is None else known.failures
     with speaking(brand.language):
-        document = render(read(pages, issues, summary), besides, title=title, brand=brand).encode()
+        known = replace(known, notes=notes, failures=failures)
+        document = render(read(pages, issues, summary), known, title=title, brand=brand).encode()
     written = printed(document, brand.browser) if brand.browser else document
     try:
         with written_whole(file) as temporary:
@@ -300,7 +216,9 @@ def _title(content: Content, besides: Besides) -> str:
         named = say("Comparison" if besides.changes else "Audit")
     if not besides.changes or besides.audited_before is None or besides.audited_at is None:
         return named
-    return f"{named}: {day(besides.audited_before, False)} → {day(besides.audited_at, False)}"
+    both = besides.audited_before, besides.audited_at
+    first, last = (day(moment, both[0].date() == both[1].date()) for moment in both)
+    return f"{named}: {first} → {last}"
 
 
 def payload(content: Content, cells: Cells) -> dict[str, Any]:

@@ -162,7 +162,9 @@ def _scale(content: Content, language: str, scale: str, rows: list[int], names: 
         number(middle, 1),
         Cell(f"{written(low, 1)} – {written(high, 1)}" if len(rows) > 1 else "–", number=True),
         *(_tinted(counts[name], len(rows)) for name in names),
-        Cell(written(_value(scores[hardest]), 1), pages=[page_link(content, hardest)]) if known else Cell("–"),
+        Cell(written(_value(scores[hardest]), 1), pages=[page_link(content, hardest)])
+        if known
+        else Cell("–"),
     ]
 
 
@@ -182,13 +184,7 @@ def _tinted(count: int, of: int) -> Cell:
 
 
 def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
-    """Return the terms of most pages of a site, and the pages that have made terms their own.
-
-    Parameters
-    ----------
-    keywords : pandas.DataFrame
-        Columns ``keyword``, ``pages``, ``frequency`` and, if known, ``best_page`` and ``distinctiveness``.
-    """
+    """Return the terms of most pages of a site, and the pages that have made terms their own."""
     if not {"keyword", "pages", "frequency"} <= set(keywords.columns) or not len(keywords):
         return None
     cells = {name: column(keywords, name) for name in (*_TERM_COLUMNS, "best_page", "distinctiveness")}
@@ -271,14 +267,7 @@ def _distinctive(content: Content, cells: dict[str, list[Scalar]], best: dict[Sc
 
 
 def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
-    """Return the pages that compete with each other.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns ``keyword``, ``url``, ``rival`` and, if known, ``score`` (to 1), ``places``, ``frequency``,
-        the same of the rival, and ``shared``.
-    """
+    """Return the pages that compete with each other."""
     if not {"keyword", "url", "rival"} <= set(frame.columns):
         return None
     names = ("keyword", "shared", "score", "url", "places", "frequency")

@@ -255,8 +255,12 @@ def titles(content: Content) -> Histogram | None:
         name=say("Title widths" if shape is _WIDTHS else "Title lengths"),
         words=say(
             "{good} titles of {low} to {high} {unit}, {short} shorter, {long} longer.",
-            good=number(len(values) - short - long), low=number(low), high=number(high),
-            unit=say(shape.unit), short=number(short), long=number(long),
+            good=number(len(values) - short - long),
+            low=number(low),
+            high=number(high),
+            unit=say(shape.unit),
+            short=number(short),
+            long=number(long),
         ),  # fmt: skip
         zone=(_place(low / step), _place((high - low) / step)),
         columns=[_column(slot, good[slot], bins[slot], most, shape) for slot in sorted(bins)],

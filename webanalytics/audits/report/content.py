@@ -144,33 +144,16 @@ class RuleLine:
 
 @dataclass
 class Content:
-    """Pages, issues and rules of one audit.
-
-    Attributes
-    ----------
-    pages : dict of str to list
-        Non-empty columns of the pages.
-    issues : dict of str to list
-        ``page`` (row, -1 for an address outside the pages), ``rule`` (position in `rules`), ``url``,
-        ``value``, ``threshold`` and ``evidence``.
-    rules : list of RuleLine
-        Rules that concern a page, in the order "fix first".
-    passed : list of RuleLine
-        Rules of the summary that concern none.
-    kind : {"section", "host", "segment"}
-        What the column ``section`` holds: folders of one site, hosts, or the user's segments.
-    """
+    """Pages, issues and rules of one audit."""
 
     size: int
-    pages: dict[str, list[Scalar]]
-    issues: dict[str, list[Any]]
-    rules: list[RuleLine]
-    passed: list[RuleLine] = field(default_factory=list)
-    kind: Kind = "section"
-    detailed: list[int] | None = None
-    """Rows of which everything is known, None for all."""
-    missing: int = 0
-    """Addresses behind which there is no page."""
+    pages: dict[str, list[Scalar]]  # columns that are not empty
+    issues: dict[str, list[Any]]  # ``page`` and ``rule`` are positions, -1 for an address outside the pages
+    rules: list[RuleLine]  # those that concern a page, in the order "fix first"
+    passed: list[RuleLine] = field(default_factory=list)  # those that concern none
+    kind: Kind = "section"  # what the column ``section`` holds
+    detailed: list[int] | None = None  # rows of which everything is known, None for all
+    missing: int = 0  # addresses behind which there is no page
 
     @property
     def count(self) -> int:

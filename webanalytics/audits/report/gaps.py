@@ -1,4 +1,4 @@
-"""What an audit does not know: pages that were not read, and why, in words for a reader without the package."""
+"""Why pages were not read, for a reader without the package."""
 
 from __future__ import annotations
 
@@ -33,18 +33,13 @@ def plain(text: str) -> str:
 
 
 def failures(frame: pd.DataFrame) -> list[Gap]:
-    """Return why addresses gave no page, the most frequent reason first.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns ``reason`` and ``pages`` (how many).
-    """
+    """Return why addresses gave no page, the most frequent reason first."""
     if not {"reason", "pages"} <= set(frame.columns):
         return []
     found = [
         Gap(
-            several("{n} address", "{n} addresses", int(count)), say(plain(str(reason or "The reason is unknown.")))
+            several("{n} address", "{n} addresses", int(count)),
+            say(plain(str(reason or "The reason is unknown."))),
         )
         for reason, count in zip(column(frame, "reason"), column(frame, "pages"), strict=True)
         if isinstance(count, (int, float))

@@ -55,17 +55,7 @@ MOST_RULES = 40
 
 @dataclass(frozen=True)
 class Movement:
-    """The figures, the rules and the lists of a comparison.
-
-    Attributes
-    ----------
-    figures : list of dict
-        Arguments of the template's tiles.
-    rules : Table or None
-        One row for each rule of which issues came or went, in the order "fix first".
-    lists : dict of str to pandas.DataFrame
-        What the script shows, by name.
-    """
+    """The figures, the rules and the lists of a comparison."""
 
     figures: list[dict[str, Any]] = field(default_factory=list)
     rules: Table | None = None

@@ -69,13 +69,13 @@ def causes(found: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the causes to name at the head of the report: those that take points, else the first."""
     chosen = found[found["points"] > 0]
     shown = (chosen if len(chosen) else found).head(MOST_CAUSES).to_dict("records")
-    return [line | {"cause": _cause(str(line["cause"]), str(line["rule"]))} for line in shown]
+    return [line | {"cause": _cause(str(line["cause"]))} for line in shown]
 
 
 _ON_PAGES = re.compile(r"(?P<title>.+?) on (?P<all>all )?(?P<count>[\d,]+) pages\.")
 
 
-def _cause(sentence: str, rule: str) -> str:
+def _cause(sentence: str) -> str:
     """Return a cause in the language of the report, where it is one that names a rule and counts pages."""
     found = _ON_PAGES.fullmatch(sentence)
     if not found:
@@ -93,7 +93,9 @@ def reach(line: RuleLine) -> str:
     shown = several("{n} page", "{n} pages", line.pages)
     if line.indexable >= line.pages:
         return shown
-    more = several("{n} indexable", "{n} indexable", line.indexable) if line.indexable else say("none indexable")
+    more = (
+        several("{n} indexable", "{n} indexable", line.indexable) if line.indexable else say("none indexable")
+    )
     return f"{shown}, {more}"
 
 

@@ -41,7 +41,7 @@ def printed(document: bytes, browser: str) -> bytes:
         unboxed = ["--no-sandbox"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
         own = [f"--user-data-dir={folder}/profile", f"--print-to-pdf={made}", page.as_uri()]
         try:
-            subprocess.run(
+            subprocess.run(  # noqa: S603 - a browser that is found, and files of ours
                 [browser, *ARGUMENTS, *unboxed, *own], timeout=SECONDS, capture_output=True, check=False
             )
             return made.read_bytes()

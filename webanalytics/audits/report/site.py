@@ -69,21 +69,7 @@ _NAMES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class CrawlParts:
-    """What the report of a crawl shows besides its pages.
-
-    Attributes
-    ----------
-    broken, orphans, traps, skipped : pandas.DataFrame
-        As `webanalytics.Audit` has them.
-    neighbours : pandas.DataFrame
-        With the columns of `webanalytics.audits.graph.neighbours.COLUMNS`.
-    starts : sequence of str
-        Where the crawl began.
-    links : int
-        Number of links.
-    stopped : str
-        What it left and why, as a sentence, if nothing else in the report says so.
-    """
+    """What the report of a crawl shows besides its pages: frames as `webanalytics.Audit` has them."""
 
     broken: pd.DataFrame = field(default_factory=pd.DataFrame)
     orphans: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -92,7 +78,7 @@ class CrawlParts:
     neighbours: pd.DataFrame = field(default_factory=pd.DataFrame)
     starts: tuple[str, ...] = ()
     links: int = 0
-    stopped: str = ""
+    stopped: str = ""  # what it left and why, if nothing else says so
 
 
 def parts_of(audit: Any) -> CrawlParts | None:
@@ -258,13 +244,7 @@ def _count(value: Scalar) -> int:
 
 
 def around(content: Content, frame: pd.DataFrame, places: Any) -> dict[str, dict[str, list[int]]]:
-    """Return the neighbours of each page for the script: where those of each row begin, and what they are.
-
-    Parameters
-    ----------
-    places : callable
-        Returns positions of values among the report's cells.
-    """
+    """Return the neighbours of each page for the script: where those of each row begin, and what they are."""
     found: dict[str, dict[str, list[int]]] = {}
     cells = {name: column(frame, name) for name in ("url", "side", "other", "anchor", "links", "followed")}
     for side in ("in", "out"):

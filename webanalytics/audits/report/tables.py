@@ -22,39 +22,17 @@ class PageLink(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a chapter's table.
-
-    Attributes
-    ----------
-    text : str
-        What it says.
-    note : str
-        What stands below, in smaller letters.
-    number : bool
-        Whether it is aligned as a number.
-    tint : int
-        From 0 to 5: how large its share of the row is.
-    wanted : mapping of str to str
-        Fields of the filter that its button sets.
-    pages : sequence of PageLink
-        Pages that it links to.
-    rule : str
-        Name of a rule that it links to.
-    badge : str
-        A priority, or what became of an issue.
-    language : str
-        Code of a language, of which the script shows the name.
-    """
+    """A cell of a chapter's table."""
 
     text: str = ""
-    note: str = ""
-    number: bool = False
-    tint: int = 0
-    wanted: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""  # below, in smaller letters
+    number: bool = False  # aligned as one
+    tint: int = 0  # from 0 to 5: how large its share of the row is
+    wanted: Mapping[str, str] = field(default_factory=dict)  # what its button filters by
     pages: Sequence[PageLink] = ()
-    rule: str = ""
-    badge: str = ""
-    language: str = ""
+    rule: str = ""  # name of one that it links to
+    badge: str = ""  # a priority, or what became of an issue
+    language: str = ""  # code of one whose name the script shows
 
 
 class Table(NamedTuple):
