@@ -47,6 +47,7 @@ STYLES = ("report.css", "lists.css", "chapters.css", "media.css")
 MOST_CHANGES = 20_000
 """Most rows of a table of changes in the report."""
 
+_PLAIN = Brand()
 _SCRIPT = '"use strict";\n(() => {\n{}})();\n'
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _STATIC = resources.files("webanalytics.audits.report").joinpath("static")
@@ -114,7 +115,7 @@ def write_report(
 
 
 def render(
-    content: Content, besides: Besides = Besides(), *, title: str | None = None, brand: Brand = Brand()
+    content: Content, besides: Besides = Besides(), *, title: str | None = None, brand: Brand = _PLAIN
 ) -> str:
     """Return the report as HTML."""
     moved = movement(content, {str(name): frame for name, frame in besides.changes.items()})
@@ -206,7 +207,9 @@ def _of_site(
 ) -> Iterator[Chapter]:
     """Yield the chapter of the site, with its lists after those of changes."""
     if crawl is not None:
-        shown = [(before + place, name, _rows(frame)) for place, (name, frame) in enumerate(lists.items())]
+        shown = [
+            (before + place, say(name), _rows(frame)) for place, (name, frame) in enumerate(lists.items())
+        ]
         yield replace(site.site(content, crawl), lists=shown)
 
 

@@ -65,8 +65,8 @@ def languages(content: Content) -> Chapter | None:
     note = several(
         "The language of the text of {n} page, and the one that the page declares: screen readers pronounce "
         "and browsers translate by it.",
-        "The language of the text of {n} pages, and the one that each page declares: screen readers pronounce "
-        "and browsers translate by it.",
+        "The language of the text of {n} pages, and the one that each page declares: screen readers "
+        "pronounce and browsers translate by it.",
         total,
     )
     table = Table(say("Languages"), "", heads, rows, _left(len(ordered), MOST_LANGUAGES))
@@ -131,8 +131,8 @@ def readability(content: Content) -> Chapter | None:
     )  # fmt: skip
     note = several(
         "{judged} of {n} page can be judged, by the formula of its language.",
-        "{judged} of {n} pages can be judged, each by the formula of its language. Scores compare pages of one "
-        "scale; pages of different scales compare by the readers that they suit.",
+        "{judged} of {n} pages can be judged, each by the formula of its language. Scores compare pages of "
+        "one scale; pages of different scales compare by the readers that they suit.",
         content.count,
         judged=written(judged),
     )
@@ -286,8 +286,8 @@ def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
         for row in range(min(len(frame), MOST_PAIRS))
     ]
     note = say(
-        "Pages of one host and language whose titles, main headings and texts are about the same terms, so that "
-        "search engines have to choose; the score is 1 where all terms are the same. Merge them, or let each "
+        "Pages of one host and language whose titles, main headings and texts are about the same terms, so "
+        "that search engines have to choose; the score is 1 where all terms are the same. Merge them, or let each "
         "answer a question of its own."
     )
     if not rows:

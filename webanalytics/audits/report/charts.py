@@ -161,8 +161,8 @@ def types(content: Content) -> Bars | None:
         Line(say(kind.capitalize()), count, "low", percent(count / content.size), {"page_type": kind})
         for kind, count in counts.most_common()
     ]
-    more = several(" The text of {n} page may lack parts.", " The text of {n} pages may lack parts.", unsure)
-    note = say("By their elements and structured data.") + (more if unsure else "")
+    more = several("The text of {n} page may lack parts.", "The texts of {n} pages may lack parts.", unsure)
+    note = say("By their elements and structured data.") + f" {more}" * bool(unsure)
     return Bars(say("Types of pages"), note, lines) if lines else None
 
 
@@ -261,7 +261,7 @@ def titles(content: Content) -> Histogram | None:
             unit=say(shape.unit),
             short=number(short),
             long=number(long),
-        ),  # fmt: skip
+        ),
         zone=(_place(low / step), _place((high - low) / step)),
         columns=[_column(slot, good[slot], bins[slot], most, shape) for slot in sorted(bins)],
         ticks=[(f"{mark * step}{'+' * (mark == last)}", _place(mark)) for mark in marks],

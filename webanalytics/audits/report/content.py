@@ -38,7 +38,7 @@ class Fact:
 
 
 FACTS = (
-    Fact("score", "Health"),
+    Fact("score", "Score"),
     Fact("http_status", "HTTP status"),
     Fact("final_url", "Ended at"),
     Fact("redirects", "Redirects"),

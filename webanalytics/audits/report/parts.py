@@ -80,8 +80,11 @@ def _cause(sentence: str) -> str:
     found = _ON_PAGES.fullmatch(sentence)
     if not found:
         return sentence
-    text = "{problem} on all {n} pages" if found["all"] else "{problem} on {n} pages"
-    return say(text, problem=say(found["title"]), n=number(int(found["count"].replace(",", ""))))
+    return say(
+        "{problem} on all {n} pages" if found["all"] else "{problem} on {n} pages",
+        problem=say(found["title"]),
+        n=number(int(found["count"].replace(",", ""))),
+    )
 
 
 def _share(part: int, size: int) -> str:
@@ -124,7 +127,7 @@ def groups(content: Content) -> list[tuple[str, list[tuple[int, RuleLine]]]]:
 def passed(content: Content) -> Choices:
     """Return title and category of the rules that found nothing."""
     lines = sorted(content.passed, key=lambda line: (line.category, line.title))
-    return [(line.title, line.category) for line in lines]
+    return [(line.title, category_label(line.category)) for line in lines]
 
 
 def sections(content: Content) -> Choices:
