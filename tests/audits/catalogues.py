@@ -143,7 +143,8 @@ def of_rules() -> list[Message]:
     """Return the texts of the rules: titles, why they matter, how to fix them, and units."""
     names = ("title", "unit", "explanation", "fix")
     found = [getattr(rule, name) for name in names for rule in RULES.values()]
-    return [text for text in dict.fromkeys(found) if text and text not in of_report()]
+    others = {*of_report()}
+    return [text for text in dict.fromkeys(found) if text and text not in others]
 
 
 DOMAINS = {"report": of_report, "rules": of_rules}

@@ -98,8 +98,8 @@ class ExportMethods:
         intro, prepared_for : str, optional
             Paragraphs below the headline, with empty lines between them, and the reader's name.
         accent : str, optional
-            Colour of links and lines, such as ``"#0b5d6b"``; made darker or lighter as far as it must be to be
-            read in each theme.
+            Colour of links and lines, such as ``"#0b5d6b"``; made darker or lighter as far as it must be to
+            be read in each theme.
         language : {"en", "de", "fr", "es"}
             Language of the report; what pages say stays as it is.
         appendix : bool

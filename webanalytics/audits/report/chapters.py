@@ -287,8 +287,8 @@ def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
     ]
     note = say(
         "Pages of one host and language whose titles, main headings and texts are about the same terms, so "
-        "that search engines have to choose; the score is 1 where all terms are the same. Merge them, or let each "
-        "answer a question of its own."
+        "that search engines have to choose; the score is 1 where all terms are the same. Merge them, or let "
+        "each answer a question of its own."
     )
     if not rows:
         note = say("No two pages are about the same terms in their titles, main headings and texts.")
