@@ -68,7 +68,7 @@ def number(value: float, digits: int = 0) -> str:
     """Return a number as the language writes it; Spanish has no sign in one of four digits."""
     whole, _, rest = f"{value:,.{digits}f}".partition(".")
     thousands, decimals = _SEPARATORS[spoken()]
-    whole = whole.replace(",", "" if spoken() == "es" and len(whole) < 6 else thousands)
+    whole = whole.replace(",", "" if spoken() == "es" and len(whole.lstrip("-")) < 6 else thousands)
     return f"{whole}{decimals}{rest}" if rest else whole
 
 
