@@ -118,7 +118,9 @@ def test_competing_pages_are_shown_with_their_evidence() -> None:
     document = shown(pages, cannibalisation=many)
     assert len(rows_of(document, "cannibalisation")) == 26
     assert "and 15 more" in document.text_content()
-    assert "No two pages are about the same terms" in shown(pages, cannibalisation=found.head(0)).text_content()
+    assert (
+        "No two pages are about the same terms" in shown(pages, cannibalisation=found.head(0)).text_content()
+    )
 
 
 def test_chapters_of_which_nothing_is_known_are_left_out() -> None:
