@@ -10,6 +10,7 @@ import ast
 import io
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages import Catalog, mofile, pofile
@@ -53,6 +54,9 @@ LISTS = (
     "Summary",
     "Issues",
 )
+
+MADE = datetime(2026, 11, 24, tzinfo=UTC)
+"""The day in the head of each file, which says nothing of them."""
 
 Message = str | tuple[str, str]
 
@@ -170,7 +174,11 @@ def compiled(catalog: Catalog) -> bytes:
 
 def renewed(domain: str, language: str, given: dict[str, list[str]] | None = None) -> Catalog:
     """Return a catalogue of today's texts with the translations that are known or given."""
-    made = Catalog(locale=language, charset="utf-8", fuzzy=False)
+    made = Catalog(
+        locale=language, charset="utf-8", fuzzy=False, project="webanalytics", creation_date=MADE, revision_date=MADE,
+        header_comment="# Texts of the report; python -m tests.audits.catalogues keeps them up to date.",
+        msgid_bugs_address="", last_translator="", language_team="",
+    )  # fmt: skip
     made.mime_headers = [
         ("Content-Type", "text/plain; charset=utf-8"),
         ("Content-Transfer-Encoding", "8bit"),
