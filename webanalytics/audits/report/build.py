@@ -161,7 +161,9 @@ def render(
             "matrix": charts.matrix(content),
         },
         movement=moved,
-        changes=[(_headline(name), _rows(frame)) for name, frame in moved.lists.items()],
+        changes=[
+            (say(name.replace("_", " ").capitalize()), _rows(frame)) for name, frame in moved.lists.items()
+        ],
         priorities=PRIORITIES,
         groups=parts.groups(content),
         passed=parts.passed(content),
@@ -182,10 +184,6 @@ def _spoken() -> dict[str, Any]:
         source, place = key if isinstance(key, tuple) else (key, 0)
         texts.setdefault(source, ["", ""])[place] = text
     return {"language": spoken(), "words": texts}
-
-
-def _headline(name: str) -> str:
-    return say(name.replace("_", " ").capitalize())
 
 
 def _data(
