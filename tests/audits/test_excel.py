@@ -35,6 +35,8 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert list(found) == ["Overview", "Fix first", "Summary", "Issues", "Pages"]
     assert found["Overview"][1] == ("score, of 100", made.score)
     assert ("pages", 4) in found["Overview"]
+    causes = [value for what, value in found["Overview"] if what == "fix first"]
+    assert causes == made.causes()["cause"].head(10).tolist()
     assert found["Summary"][0][:3] == ("rule_title", "rule", "priority")
     assert sorted(found["Summary"][0]) == sorted([*made.summary().columns, "explanation", "fix", "help"])
     assert found["Issues"][0][:5] == ("rule_title", "rule", "priority", "url", "page_title")

@@ -77,7 +77,7 @@ def test_the_report_begins_with_what_changed() -> None:
     assert texts(document.xpath("//nav[@aria-label='Parts of the report']/a"))[:2] == ["Changes", "Overview"]
     tiles = [tile.xpath("./*[self::span or self::strong]") for tile in first.find_class("tile")]
     assert [texts(tile) for tile in tiles] == [
-        ["Health, before and after", "85.5 → 91", "+5.5 points"],
+        ["Score, before and after", "85.5 → 91", "+5.5 points"],
         ["Got worse", "2", "on pages of both audits"],
         ["On new pages", "1", "with their pages"],
         ["Fixed", "1", "on pages of both audits"],
@@ -117,7 +117,7 @@ def test_the_headline_says_what_is_compared() -> None:
         "audited_before": pd.Timestamp("2026-10-03", tz="UTC"),
         "audited_at": pd.Timestamp("2026-11-04", tz="UTC"),
     }
-    assert texts(compared(**days).xpath("//h1")) == ["Comparison: 2026-10-03 → 2026-11-04"]
+    assert texts(compared(**days).xpath("//h1")) == ["Comparison: 3 October 2026 → 4 November 2026"]
 
 
 def test_rules_whose_issues_changed_are_in_the_order_of_the_summary() -> None:
@@ -132,7 +132,7 @@ def test_rules_whose_issues_changed_are_in_the_order_of_the_summary() -> None:
             "Fixed",
             "Removed with its page",
             "Remaining",
-            "Points of health",
+            "Points of the score",
         ],
         ["high Page without https", "2", "2", "1", "·", "·", "1", "1", "·"],
         ["low Images without size", "·", "2", "1", "1", "·", "·", "·", "−0.30"],

@@ -64,7 +64,7 @@ def test_the_chapter_tells_depth_weight_and_what_was_left_out(written: Path) -> 
         ["not linked", "1", "1", "·"],
     ]
     assert len(tables[1].xpath(".//tbody/tr")) == 3
-    assert "deeper than max_depth" in tables[2].text_content()
+    assert "deeper than the limit of clicks" in tables[2].text_content()
     assert [details.xpath("string(summary)") for details in chapter.xpath(".//details")] == [
         "Broken links, with every page that has them 3",
         "Orphans, to which no page links 1",

@@ -11,6 +11,7 @@ import pandas as pd
 
 from webanalytics.audits.overview.display import Overview, audit_overview
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
+from webanalytics.audits.report.groups import host_of
 from webanalytics.audits.rules import RULES
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
@@ -53,7 +54,12 @@ def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any)
         notes.append(f"What to fix, rules and issues are those of {', '.join(wanted)} alone.")
         for name in ("Fix first", "Summary", "Issues"):
             sheets[name] = sheets[name][sheets[name]["rule"].isin(wanted)]
-    more = pd.DataFrame({"what": "note", "value": notes}, dtype=object)
+    hosts = ", ".join(dict.fromkeys(filter(None, map(host_of, pages["url"].head(10_000)))))[:200]
+    told = [("hosts", hosts)] * bool(hosts)
+    told += [("fix first", cause) for cause in sheets["Fix first"]["cause"].head(10)]
+    failed = parts.get("Failures", pd.DataFrame(columns=["pages", "reason"]))
+    told += [("not read", f"{row['pages']:,}: {row['reason']}") for row in failed.to_dict("records")]
+    more = pd.DataFrame([*told, *(("note", note) for note in notes)], columns=["what", "value"], dtype=object)
     sheets["Overview"] = pd.concat([sheets["Overview"], more], ignore_index=True)
     return sheets
 

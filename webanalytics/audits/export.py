@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,9 @@ import pandas as pd
 
 from webanalytics.audits.origin import Audited
 from webanalytics.core.strings import did_you_mean
+from webanalytics.errors import ParameterError
+
+BRANDED = ("logo", "intro", "prepared_for", "accent", "language", "appendix")
 
 
 class Plots:
@@ -69,19 +72,57 @@ class ExportMethods:
             parts["Rendering"] = rendering
         return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
 
-    def report(self: Audited, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a report: one HTML file that needs no network, and return its path.
+    def report(
+        self: Audited,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        logo: str | os.PathLike[str] | bytes | None = None,
+        intro: str = "",
+        prepared_for: str = "",
+        accent: str | None = None,
+        language: str = "en",
+        appendix: bool = False,
+        **options: Any,
+    ) -> Path:
+        """Write a report for whoever the site belongs to: one file that needs no network; return its path.
 
         Parameters
         ----------
         path : str or path
-            File to write.
+            File to write: .html, or .pdf where Chromium or Chrome is installed.
+        title : str, optional
+            Headline; by default the host, and the days of a comparison.
+        logo : str, path or bytes, optional
+            PNG, JPEG or SVG picture for the head, of at most 1 MB.
+        intro, prepared_for : str, optional
+            Paragraphs below the headline, with empty lines between them, and the reader's name.
+        accent : str, optional
+            Colour of links and lines, such as ``"#0b5d6b"``; made darker or lighter as far as it must be to
+            be read in each theme.
+        language : {"en", "de", "fr", "es"}
+            Language of the report; what pages say stays as it is.
+        appendix : bool
+            Whether all pages, and all pages of each rule, are printed; by default some of each rule.
         **options
-            See `webanalytics.audits.report.write_report`; ``keywords=None`` leaves out that chapter.
-        """
-        from webanalytics.audits.report import besides, write_report
+            Parts that are given instead of made: ``keywords=None`` leaves out that chapter, and so do
+            ``cannibalisation=None`` and ``crawl=None``.
 
-        return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
+        Raises
+        ------
+        ParameterError
+            For a path, logo, colour or language that cannot be, before any work.
+        """
+        from webanalytics.audits.report import Brand, besides, write_report
+        from webanalytics.audits.report.build import Besides
+
+        parts = [field.name for field in fields(Besides)]
+        for name in options.keys() - {*parts}:
+            hint = did_you_mean(name, ["title", *BRANDED, *parts]) or "."
+            raise ParameterError(f"The `{name}` parameter does not exist{hint}", name)
+        brand = Brand.of(path, logo, intro, prepared_for, accent, language, appendix)
+        more = besides(self, options)
+        return write_report(path, self.pages, self.issues, self.summary(), title=title, brand=brand, **more)
 
     def to_excel(
         self: Audited,

@@ -1,4 +1,4 @@
-"""Work on a saved audit on the command line: its sitemap, links it lacks, pages to drop, search data."""
+"""Work on a saved audit on the command line: report, sitemap, links it lacks, pages to drop, search data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
+from webanalytics.audits.words import LANGUAGES
 from webanalytics.cli.flags import add_command
 from webanalytics.core.strings import counted
 from webanalytics.errors import MissingExtraError
@@ -22,10 +23,30 @@ LIMITS = (
     ("clicks", 1.0, "clicks from which on a page is neither merged nor removed"),
     ("inlinks", 10.0, "pages linking to a page, from which on it is neither merged nor removed"),
 )
+BRANDED = (
+    ("title", "TEXT", "headline (default: the site's host)"),
+    ("logo", "FILE", "PNG, JPEG or SVG picture for its head"),
+    ("intro", "TEXT", "what stands below the headline"),
+    ("prepared-for", "NAME", "whom it is for"),
+    ("accent", "COLOUR", "colour of links and lines, such as #0b5d6b"),
+)
+"""Flags of ``report`` that are handed on as they are."""
 
 
 def add_saved(commands: Any) -> None:
-    """Add the sub-commands ``write-sitemap``, ``link-ideas``, ``prune`` and ``search-issues``."""
+    """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``search-issues``."""
+    example = "Example: webanalytics report audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'"
+    summary = "Write the report of a saved audit, as HTML or PDF, or of what changed since another."
+    parser = add_command(commands, "report", summary, example)
+    parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
+    meaning = "file to write: .html, or .pdf where Chromium or Chrome is installed"
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=meaning)
+    parser.add_argument("--since", metavar="AUDIT", help="folder of an earlier audit: say what changed since")
+    for name, metavar, meaning in BRANDED:
+        parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
+    parser.add_argument("--language", choices=LANGUAGES, default="en", help="its language (default: en)")
+    parser.add_argument("--appendix", action="store_true", help="print all pages, and all pages of each rule")
+    parser.set_defaults(run=run_report)
     summary = "Write the sitemap that a site should have, and say what was left out and why."
     parser = add_command(
         commands, "write-sitemap", summary, "Example: webanalytics write-sitemap audit-2026-11 sitemaps"
@@ -83,6 +104,20 @@ def add_saved(commands: Any) -> None:
 def _audit_and_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``report``."""
+    audit: Any = Audit.of(arguments.audit, "audit")
+    if arguments.since:
+        from webanalytics.audits.storage.functions import compare
+
+        audit = compare(Audit.of(arguments.since, "since"), audit)
+    named = [name.replace("-", "_") for name, *_ in BRANDED]
+    given = {name: value for name in named if (value := getattr(arguments, name)) is not None}
+    file = audit.report(arguments.output, language=arguments.language, appendix=arguments.appendix, **given)
+    print(f"written to {file}", file=sys.stderr)
+    return 0
 
 
 def run_sitemap(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ SUMMARIES = {
     "compare": "Say what changed between two saved audits.",
     "redirect-map": "Say which page of a new site takes the place of each page of an old one.",
     "check-redirects": "Ask each old address where it leads now, beside the plan.",
+    "report": "Write the report of a saved audit, as HTML or PDF, or of what changed since another.",
     "write-sitemap": "Write the sitemap that a site should have, and say what was left out and why.",
     "link-ideas": "List words in the text of pages that name another page and lead nowhere yet.",
     "prune": "Say what to do with each page: keep, improve, merge, redirect, noindex or remove.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from webanalytics.audits.report.brand import Brand
 from webanalytics.audits.report.build import write_report
 from webanalytics.audits.report.facts import besides
 
-__all__ = ["besides", "write_report"]
+__all__ = ["Brand", "besides", "write_report"]

@@ -22,16 +22,18 @@ from webanalytics._version import __version__
 from webanalytics.audits.overview.failures import failures as why_not_read
 from webanalytics.audits.overview.failures import refusal_warning
 from webanalytics.audits.report import charts, gaps, parts, site
+from webanalytics.audits.report.brand import Brand
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
 from webanalytics.audits.report.content import FACTS, Content, read
 from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
+from webanalytics.audits.report.pdf import printed
 from webanalytics.audits.report.site import CrawlParts
 from webanalytics.audits.report.tables import Chapter
 from webanalytics.audits.score import COUNTED
+from webanalytics.audits.words import catalogue, day, number, percent, points, say, several, speaking, spoken
 from webanalytics.core import templates
-from webanalytics.core.strings import counted, percent, to_one_decimal
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
 from webanalytics.thresholds import PRIORITIES
@@ -45,6 +47,7 @@ STYLES = ("report.css", "lists.css", "chapters.css", "media.css")
 MOST_CHANGES = 20_000
 """Most rows of a table of changes in the report."""
 
+_PLAIN = Brand()
 _SCRIPT = '"use strict";\n(() => {\n{}})();\n'
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _STATIC = resources.files("webanalytics.audits.report").joinpath("static")
@@ -52,20 +55,20 @@ _STATIC = resources.files("webanalytics.audits.report").joinpath("static")
 
 @dataclass(frozen=True)
 class Besides:
-    """What a report shows besides pages, issues and rules; see `write_report`."""
+    """What a report shows besides pages, issues and rules."""
 
-    changes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    notes: Sequence[str] = ()
+    changes: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # as `webanalytics.Comparison` has them
+    notes: Sequence[str] = ()  # sentences on the whole site
     score: float | None = None
     score_before: float | None = None
     audited_at: datetime | None = None
     audited_before: datetime | None = None
-    failures: pd.DataFrame | None = None
+    failures: pd.DataFrame | None = None  # by default, what is known of the pages
     keywords: pd.DataFrame | None = None
     cannibalisation: pd.DataFrame | None = None
     crawl: CrawlParts | None = None
-    causes: pd.DataFrame | None = None
-    alarm: str = ""
+    causes: pd.DataFrame | None = None  # what to fix first, the most points first
+    alarm: str = ""  # why pages cannot be found
 
 
 def write_report(
@@ -75,83 +78,13 @@ def write_report(
     summary: pd.DataFrame,
     *,
     title: str | None = None,
-    notes: Sequence[str] = (),
-    score: float | None = None,
-    audited_at: datetime | None = None,
-    failures: pd.DataFrame | None = None,
-    keywords: pd.DataFrame | None = None,
-    cannibalisation: pd.DataFrame | None = None,
-    crawl: CrawlParts | None = None,
-    causes: pd.DataFrame | None = None,
-    alarm: str = "",
-    changes: Mapping[str, pd.DataFrame] | None = None,
-    score_before: float | None = None,
-    audited_before: datetime | None = None,
+    brand: Brand | None = None,
+    **besides: Any,  # fields of `Besides`
 ) -> Path:
-    """Write one self-contained HTML file that shows an audit without a network.
+    """Write one self-contained file that shows an audit without a network, whole or not at all: HTML, or PDF.
 
-    Content from pages is written as data and shown as text: a content-security policy allows no script but
-    the report's own, and no loading at all.
-
-    Parameters
-    ----------
-    path : str or path
-        File to write; an existing one is replaced once the new one is complete.
-    pages : pandas.DataFrame
-        One row per page with ``url`` and any other columns of an audit.
-    issues : pandas.DataFrame
-        Columns ``url``, ``rule``, ``category``, ``type``, ``priority``, ``value``, ``threshold``,
-        ``evidence`` and ``fix``.
-    summary : pandas.DataFrame
-        Columns ``rule``, ``pages``, ``share`` (0 to 1) and ``priority``; with ``title``, ``indexable``,
-        ``findings``, ``explanation``, ``fix`` and ``unit`` if known. Rules without a page are listed as
-        passed.
-    title : str, optional
-        Headline; the site's host by default, and the days of a comparison.
-    notes : sequence of str, optional
-        Sentences on the whole site, such as errors in its robots.txt.
-    score : float, optional
-        Health of the audit, from 0 to 100.
-    audited_at : datetime, optional
-        When the pages were read, in UTC.
-    failures : pandas.DataFrame, optional
-        Columns ``reason``, ``pages`` and, if known, ``option`` and ``advice``: why pages were not read; by
-        default what `webanalytics.audits.overview.failures.failures` says of the pages.
-    keywords : pandas.DataFrame, optional
-        Columns ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``.
-    cannibalisation : pandas.DataFrame, optional
-        Columns ``keyword``, ``url``, ``rival`` and, if known, what makes them compete.
-    crawl : CrawlParts, optional
-        What a crawl knows besides its pages: the chapter of the site, and the links around each page.
-    causes : pandas.DataFrame, optional
-        Columns ``cause``, ``rule``, ``priority`` and ``points``: what to fix first, the most points first.
-    alarm : str, optional
-        Why pages cannot be found.
-    changes : mapping of str to pandas.DataFrame, optional
-        Frames of changes since another audit, by name, as `webanalytics.Comparison` has them; at most
-        20,000 rows of each are shown.
-    score_before, audited_before : optional
-        Health and time of that audit.
-
-    Returns
-    -------
-    pathlib.Path
-        The written file.
-
-    Raises
-    ------
-    ParameterError
-        When the file cannot be written.
-
-    Notes
-    -----
-    Rules are in the order "fix first": by priority, then by the number of indexable pages, then by findings.
-    Pages are cut by folders, or by hosts if fewer than nine in ten are of one host. Texts of over 1,000
-    characters and evidence of over 500 are cut. Of more than 20,000 pages, previews, texts and all facts are
-    shown of the 2,000 with the lowest health, and the report says so.
-
-    The policy is that of Content Security Policy Level 3
-    (https://www.w3.org/TR/CSP3/), given in a meta element.
+    Content from pages is written as data and shown as text: a content-security policy
+    (https://www.w3.org/TR/CSP3/) allows no script but the report's own, and no loading at all.
 
     Examples
     --------
@@ -163,25 +96,17 @@ def write_report(
     ...     "<b>Lamps</b>" in file.read_text("utf-8")
     False
     """
-    file = Path(path)
-    besides = Besides(
-        changes or {},
-        [*filter(None, [refusal_warning(pages).replace("`", "")]), *notes],
-        score,
-        score_before,
-        audited_at,
-        audited_before,
-        why_not_read(pages) if failures is None else failures,
-        keywords,
-        cannibalisation,
-        crawl,
-        causes,
-        alarm,
-    )
-    document = render(read(pages, issues, summary), besides, title=title)
+    file, known = Path(path), Besides(**besides)
+    brand = brand or Brand.of(file)
+    notes = [gaps.plain(note) for note in (refusal_warning(pages), *known.notes) if note]
+    failures = why_not_read(pages) if known.failures is None else known.failures
+    with speaking(brand.language):
+        known = replace(known, notes=notes, failures=failures)
+        document = render(read(pages, issues, summary), known, title=title, brand=brand).encode()
+    written = printed(document, brand.browser) if brand.browser else document
     try:
         with written_whole(file) as temporary:
-            temporary.write_bytes(document.encode("utf-8"))
+            temporary.write_bytes(written)
     except OSError as error:
         raise ParameterError(
             f"The `path` parameter must be a file that can be written: {error.strerror}.", "path"
@@ -189,29 +114,34 @@ def write_report(
     return file
 
 
-def render(content: Content, besides: Besides = Besides(), *, title: str | None = None) -> str:
+def render(
+    content: Content, besides: Besides = Besides(), *, title: str | None = None, brand: Brand = _PLAIN
+) -> str:
     """Return the report as HTML."""
     moved = movement(content, {str(name): frame for name, frame in besides.changes.items()})
     of_site = {} if besides.crawl is None else site.lists(besides.crawl)
     lists = [*moved.lists.items(), *of_site.items()]
-    script, style = _all(SCRIPTS, _SCRIPT), _all(STYLES, "{}")
+    script, style = _all(SCRIPTS, _SCRIPT), _all(STYLES, "{}") + brand.style
     return templates.render(
         "audits/report/static/report.html",
         category_label=charts.category_label,
+        say=say,
+        several=several,
+        number=number,
         percent=percent,
-        counted=counted,
+        language=spoken(),
+        brand=brand,
         reach=parts.reach,
-        coded=parts.coded,
         link=partial(quote, safe="", errors="replace"),
         content=content,
         policy=policy(script, style),
         title=title or _title(content, besides),
-        made=_time(datetime.now(UTC)),
-        audited_at=besides.audited_at and _time(besides.audited_at),
-        audited_before=besides.audited_before and _time(besides.audited_before),
+        made=day(datetime.now(UTC)),
+        audited_at=besides.audited_at and day(besides.audited_at),
+        audited_before=besides.audited_before and day(besides.audited_before),
         version=__version__,
         score=besides.score,
-        points=to_one_decimal,
+        points=points,
         score_before=besides.score_before,
         formula=parts.formula(),
         alarm=besides.alarm,
@@ -219,7 +149,6 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         figures=parts.figures(content),
         notes=[*besides.notes, *([] if content.detailed is None else [note(content.size)])],
         failures=[] if besides.failures is None else gaps.failures(besides.failures),
-        gaps=gaps.untried(content),
         chapters=[
             *_of_site(content, besides.crawl, of_site, len(moved.lists)),
             *chapters(content, besides.keywords, besides.cannibalisation),
@@ -232,7 +161,9 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
             "matrix": charts.matrix(content),
         },
         movement=moved,
-        changes=[(name.replace("_", " ").capitalize(), _rows(frame)) for name, frame in moved.lists.items()],
+        changes=[
+            (say(name.replace("_", " ").capitalize()), _rows(frame)) for name, frame in moved.lists.items()
+        ],
         priorities=PRIORITIES,
         groups=parts.groups(content),
         passed=parts.passed(content),
@@ -240,16 +171,30 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         languages=parts.languages(content),
         rules=parts.rules(content),
         statuses=parts.statuses(content),
-        data=_data(content, besides.crawl, lists),
+        data=_data(content, besides.crawl, lists, _spoken() | {"appendix": brand.appendix}),
         script=Markup(script),  # noqa: S704 - files of this package
         style=Markup(style),  # noqa: S704
     )
 
 
-def _data(content: Content, crawl: CrawlParts | None, lists: Sequence[tuple[str, pd.DataFrame]]) -> Markup:
+def _spoken() -> dict[str, Any]:
+    """Return the language for the script, and the report's texts in it."""
+    texts: dict[str, list[str]] = {}
+    for key, text in getattr(catalogue(spoken()), "_catalog", {}).items():
+        source, place = key if isinstance(key, tuple) else (key, 0)
+        texts.setdefault(source, ["", ""])[place] = text
+    return {"language": spoken(), "words": texts}
+
+
+def _data(
+    content: Content,
+    crawl: CrawlParts | None,
+    lists: Sequence[tuple[str, pd.DataFrame]],
+    more: Mapping[str, Any],
+) -> Markup:
     """Return what the script reads; the numbers of all issues are let go before the page is rendered."""
     cells = Cells()
-    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in lists]}
+    data = {**more, **payload(content, cells)} | {"changes": [_change(cells, *item) for item in lists]}
     if crawl is not None:
         data["links"] = site.around(content, crawl.neighbours, cells.places)
     return script_data(data | {"cells": cells.values})
@@ -260,19 +205,21 @@ def _of_site(
 ) -> Iterator[Chapter]:
     """Yield the chapter of the site, with its lists after those of changes."""
     if crawl is not None:
-        shown = [(before + place, name, _rows(frame)) for place, (name, frame) in enumerate(lists.items())]
+        shown = [
+            (before + place, say(name), _rows(frame)) for place, (name, frame) in enumerate(lists.items())
+        ]
         yield replace(site.site(content, crawl), lists=shown)
 
 
 def _title(content: Content, besides: Besides) -> str:
-    named = ("Comparison" if besides.changes else "Audit") + (f" of {content.host}" if content.host else "")
+    named = say("Comparison of {host}" if besides.changes else "Audit of {host}", host=content.host).rstrip()
+    if not content.host:
+        named = say("Comparison" if besides.changes else "Audit")
     if not besides.changes or besides.audited_before is None or besides.audited_at is None:
         return named
-    return f"{named}: {besides.audited_before:%Y-%m-%d} → {besides.audited_at:%Y-%m-%d}"
-
-
-def _time(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
+    both = besides.audited_before, besides.audited_at
+    first, last = (day(moment, both[0].date() == both[1].date()) for moment in both)
+    return f"{named}: {first} → {last}"
 
 
 def payload(content: Content, cells: Cells) -> dict[str, Any]:
@@ -282,7 +229,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
     return {
         "size": content.size,
         "missing": content.missing,
-        "cut": content.kind.capitalize(),
+        "cut": say(content.kind.capitalize()),
         "pages": {name: packed(cells.places(values)) for name, values in content.pages.items()},
         "issues": {name: packed(content.issues[name]) for name in ("page", "rule")}
         | {name: packed(cells.places(content.issues[name])) for name in shared}
@@ -293,7 +240,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
             | {"counted": r.type in COUNTED, "fix": r.fix, "unit": r.unit}
             for r in content.rules
         ],
-        "facts": [{"name": fact.name, "label": fact.label, "unit": fact.unit} for fact in keep],
+        "facts": [{"name": fact.name, "label": say(fact.label), "unit": say(fact.unit)} for fact in keep],
     }
 
 
@@ -313,7 +260,8 @@ def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 def _rows(frame: pd.DataFrame) -> str:
     cut = len(frame) > MOST_CHANGES
-    return f"{MOST_CHANGES:,} of {len(frame):,}" if cut else f"{len(frame):,}"
+    shown = {"part": number(MOST_CHANGES), "whole": number(len(frame))}
+    return say("{part} of {whole}", **shown) if cut else shown["whole"]
 
 
 def script_data(parts: Mapping[str, Any]) -> Markup:

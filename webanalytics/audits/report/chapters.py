@@ -15,7 +15,8 @@ from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_cell, page_link
-from webanalytics.core.strings import counted, percent
+from webanalytics.audits.words import number as written
+from webanalytics.audits.words import percent, say, several
 from webanalytics.thresholds import AUDIENCES, SCALES_BY_NAME
 
 MOST_LANGUAGES = 20
@@ -61,20 +62,23 @@ def languages(content: Content) -> Chapter | None:
         "Language of the text", "Pages", "Declared so", "Not declared", "Declared otherwise", numbers=".nnn"
     )
     rows = [_language(content, name, groups[name], declared, total) for name in ordered[:MOST_LANGUAGES]]
-    note = (
-        f"The language of the main text of {counted(total)}, as a model recognises it, and what the lang "
-        "attribute declares, by which screen readers pronounce and browsers translate."
+    note = several(
+        "The language of the text of {n} page, and the one that the page declares: screen readers pronounce "
+        "and browsers translate by it.",
+        "The language of the text of {n} pages, and the one that each page declares: screen readers "
+        "pronounce and browsers translate by it.",
+        total,
     )
-    table = Table("Languages", "", heads, rows, _left(len(ordered), MOST_LANGUAGES, "language"))
-    return Chapter("languages", "Languages", note, [table], _unread(content))
+    table = Table(say("Languages"), "", heads, rows, _left(len(ordered), MOST_LANGUAGES))
+    return Chapter("languages", say("Languages"), note, [table], _unread(content))
 
 
-def _left(count: int, shown: int, noun: str) -> str:
-    return f"and {count - shown:,} more {noun}{'s' * (count - shown > 1)}" if count > shown else ""
+def _left(count: int, shown: int) -> str:
+    return several("and {n} more", "and {n} more", count - shown) if count > shown else ""
 
 
 def _unread(content: Content) -> list[tuple[str, int]]:
-    return [("not read", content.count - content.ok)] if content.count > content.ok else []
+    return [(say("not read"), content.count - content.ok)] if content.count > content.ok else []
 
 
 def _language(
@@ -85,13 +89,17 @@ def _language(
     blank = sum(not declared[row] for row in rows)
     counts = Counter(declared[row] for row in others).most_common(MOST_NAMED)
     return [
-        Cell(language, wanted={"language": language}, language=language if known else ""),
-        Cell(f"{len(rows):,}", percent(len(rows) / total), number=True),
+        Cell(
+            language if known else say(language),
+            wanted={"language": language},
+            language=language if known else "",
+        ),
+        Cell(written(len(rows)), percent(len(rows) / total), number=True),
         number(len(rows) - blank - len(others) if known else None),
         number(blank),
         Cell(
-            ", ".join(f"{name}: {count:,}" for name, count in counts) or "–",
-            _left(len(others), MOST_NAMED, "page") if known else "",
+            ", ".join(f"{name}: {written(count)}" for name, count in counts) or "–",
+            _left(len(others), MOST_NAMED) if known else "",
             pages=[page_link(content, row) for row in others[:MOST_NAMED]] if known else (),
         ),
     ]
@@ -111,8 +119,8 @@ def readability(content: Content) -> Chapter | None:
         if _is_number(score) and scale:
             groups[str(language or UNDETERMINED), str(scale)].append(row)
         else:
-            missing["not read" if status != "ok" else str(notes[row] or "not scored")] += 1
-    missing["not read"] -= content.missing  # addresses without a page are none of its pages
+            missing[say("not read" if status != "ok" else str(notes[row] or "not scored"))] += 1
+    missing[say("not read")] -= content.missing  # addresses without a page are none of its pages
     judged = sum(map(len, groups.values()))
     ordered = sorted(groups, key=lambda key: (-len(groups[key]), key))
     names = _audiences(audiences)
@@ -121,12 +129,15 @@ def readability(content: Content) -> Chapter | None:
         "Language and scale", "Pages", "Median", "Middle half", *names, "Hardest page",
         numbers=".nnn" + "n" * len(names),
     )  # fmt: skip
-    note = (
-        f"{judged:,} of {counted(content.count)} can be judged, each by the formula of its language. Scores "
-        "compare pages of one scale; pages of different scales compare by the readers that they suit."
+    note = several(
+        "{judged} of {n} page can be judged, by the formula of its language.",
+        "{judged} of {n} pages can be judged, each by the formula of its language. Scores compare pages of "
+        "one scale; pages of different scales compare by the readers that they suit.",
+        content.count,
+        judged=written(judged),
     )
-    table = Table("Readability", "", heads, rows, _left(len(ordered), MOST_LANGUAGES, "scale"))
-    return Chapter("readability", "Readability", note, [table] * bool(rows), (+missing).most_common(10))
+    table = Table(say("Readability"), "", heads, rows, _left(len(ordered), MOST_LANGUAGES))
+    return Chapter("readability", say("Readability"), note, [table] * bool(rows), (+missing).most_common(10))
 
 
 def _is_number(value: Scalar) -> bool:
@@ -149,9 +160,11 @@ def _scale(content: Content, language: str, scale: str, rows: list[int], names: 
         Cell(language, scale, wanted={"language": language}, language=language),
         number(len(rows)),
         number(middle, 1),
-        Cell(f"{low:,.1f} – {high:,.1f}" if len(rows) > 1 else "–", number=True),
+        Cell(f"{written(low, 1)} – {written(high, 1)}" if len(rows) > 1 else "–", number=True),
         *(_tinted(counts[name], len(rows)) for name in names),
-        Cell(f"{scores[hardest]:,.1f}", pages=[page_link(content, hardest)]) if known else Cell("–"),
+        Cell(written(_value(scores[hardest]), 1), pages=[page_link(content, hardest)])
+        if known
+        else Cell("–"),
     ]
 
 
@@ -164,20 +177,14 @@ def _quartiles(values: list[float]) -> tuple[float, float, float]:
 
 def _tinted(count: int, of: int) -> Cell:
     return (
-        Cell(f"{count:,}", number=True, tint=min(5, 1 + int(5 * count / of)))
+        Cell(written(count), number=True, tint=min(5, 1 + int(5 * count / of)))
         if count
         else Cell("·", number=True)
     )
 
 
 def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
-    """Return the terms of most pages of a site, and the pages that have made terms their own.
-
-    Parameters
-    ----------
-    keywords : pandas.DataFrame
-        Columns ``keyword``, ``pages``, ``frequency`` and, if known, ``best_page`` and ``distinctiveness``.
-    """
+    """Return the terms of most pages of a site, and the pages that have made terms their own."""
     if not {"keyword", "pages", "frequency"} <= set(keywords.columns) or not len(keywords):
         return None
     cells = {name: column(keywords, name) for name in (*_TERM_COLUMNS, "best_page", "distinctiveness")}
@@ -185,12 +192,14 @@ def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
     best = _best_pages(cells)
     if best:
         tables.append(_distinctive(content, cells, best))
-    note = (
-        f"The texts of {counted(content.ok)}, without what most pages have. Distinctiveness is the "
-        "log-likelihood keyness of a term on its best page against all other pages; chance alone exceeds "
-        "10.83 in one term of 1,000."
+    note = several(
+        "The text of {n} page, without what most pages have.",
+        "The texts of {n} pages, without what most pages have. The strength says how much more often a term "
+        "stands on its best page than on all others (log-likelihood); chance alone exceeds 10.83 in one term "
+        "of a thousand.",
+        content.ok,
     )
-    return Chapter("keywords", "Keywords", note, tables)
+    return Chapter("keywords", say("Keywords"), note, tables)
 
 
 SUBJECT = 10
@@ -221,13 +230,13 @@ def _common(cells: dict[str, list[Scalar]]) -> Table:
     known = any(any(values) for values in places)
     rows = [row for row in ranked if not (known and is_shared(row))]
     shared = [str(cells["keyword"][row]) for row in ranked if known and is_shared(row)][:MOST_NAMED]
-    left = f"In many texts, and in few titles: {', '.join(shared)}." if shared else ""
+    left = say("In many texts, and in few titles: {terms}.", terms=", ".join(shared)) if shared else ""
     heads = headings("Term", "Pages", "Times", "In titles", "In h1", numbers=".nnnn")
     lines = [
         [Cell(str(cells["keyword"][row])), *(number(cells[name][row]) for name in _TERM_COLUMNS[1:])]
         for row in rows[:MOST_TERMS]
     ]
-    return Table("On most pages", "", heads, lines, left)
+    return Table(say("On most pages"), "", heads, lines, left)
 
 
 def _best_pages(cells: dict[str, list[Scalar]]) -> dict[Scalar, list[int]]:
@@ -245,7 +254,7 @@ def _best_pages(cells: dict[str, list[Scalar]]) -> dict[Scalar, list[int]]:
 
 
 def _distinctive(content: Content, cells: dict[str, list[Scalar]], best: dict[Scalar, list[int]]) -> Table:
-    heads = headings("Best page", "Distinctive terms", "Strongest", numbers="..n")
+    heads = headings("Best page", "Distinctive terms", "Strength", numbers="..n")
     lines = [
         [
             page_cell(content, page, address=False),
@@ -254,18 +263,11 @@ def _distinctive(content: Content, cells: dict[str, list[Scalar]], best: dict[Sc
         ]
         for page, rows in list(best.items())[:MOST_TERMS]
     ]
-    return Table("Distinctive of one page", "", heads, lines, _left(len(best), MOST_TERMS, "page"))
+    return Table(say("Distinctive of one page"), "", heads, lines, _left(len(best), MOST_TERMS))
 
 
 def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
-    """Return the pages that compete with each other.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns ``keyword``, ``url``, ``rival`` and, if known, ``score`` (to 1), ``places``, ``frequency``,
-        the same of the rival, and ``shared``.
-    """
+    """Return the pages that compete with each other."""
     if not {"keyword", "url", "rival"} <= set(frame.columns):
         return None
     names = ("keyword", "shared", "score", "url", "places", "frequency")
@@ -283,23 +285,23 @@ def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
         ]
         for row in range(min(len(frame), MOST_PAIRS))
     ]
-    of = "indexable pages of one host and language"
-    note = (
-        f"Pairs of {of} whose titles, main headings and texts claim the same terms, so that search engines "
-        "have to choose; the score is 1 where they claim all the same. Merge them, or let each answer a "
-        "question of its own."
+    note = say(
+        "Pages of one host and language whose titles, main headings and texts are about the same terms, so "
+        "that search engines have to choose; the score is 1 where all terms are the same. Merge them, or let "
+        "each answer a question of its own."
     )
     if not rows:
-        note = f"No two {of} claim the same terms in their titles, main headings and texts."
+        note = say("No two pages are about the same terms in their titles, main headings and texts.")
     heads = headings("Both are about", "Score", "Page", "Competes with", numbers=".n")
-    table = Table("Pages that compete", "", heads, rows, _left(len(frame), MOST_PAIRS, "pair"))
-    return Chapter("cannibalisation", "Competing pages", note, [table] * bool(rows))
+    table = Table(say("Pages that compete"), "", heads, rows, _left(len(frame), MOST_PAIRS))
+    return Chapter("cannibalisation", say("Competing pages"), note, [table] * bool(rows))
 
 
 def _shared(shared: Scalar, keyword: Scalar) -> str:
-    return f"shared: {shared}" if shared and shared != keyword else ""
+    return say("shared: {terms}", terms=str(shared)) if shared and shared != keyword else ""
 
 
 def _standing(places: Scalar, frequency: Scalar) -> str:
-    times = f"{frequency:,.0f} times" if isinstance(frequency, (int, float)) and frequency > 1 else ""
-    return ", ".join(part for part in (str(places or ""), times) if part)
+    known = isinstance(frequency, (int, float)) and frequency > 1
+    times = several("{n} time", "{n} times", int(_value(frequency))) if known else ""
+    return ", ".join(part for part in (*map(say, str(places or "").split(", ")), times) if part)

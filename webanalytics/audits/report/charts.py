@@ -16,7 +16,7 @@ import numpy as np
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.audits.report.content import Content, RuleLine
 from webanalytics.audits.score import COSTS
-from webanalytics.core.strings import counted, percent
+from webanalytics.audits.words import number, percent, say, several
 from webanalytics.thresholds import TITLE_CHARACTERS, TITLE_PIXELS
 
 FEWEST_RULES, MOST_RULES = 8, 12
@@ -122,7 +122,7 @@ def status_label(value: Scalar) -> str:
     ('404 Not Found', 'No answer', '599')
     """
     if not isinstance(value, (int, float)):
-        return "No answer"
+        return say("No answer")
     code = int(value)
     phrase = HTTPStatus(code).phrase if code in HTTPStatus.__members__.values() else ""
     return f"{code} {phrase}".strip()
@@ -134,10 +134,10 @@ def statuses(content: Content) -> Bars | None:
         if content.ok == content.size:
             return None
         lines = [
-            Line("Read", content.ok, "good", wanted={"status": "ok"}),
-            Line("Failed", content.size - content.ok, "high", wanted={"status": "failed"}),
+            Line(say("Read"), content.ok, "good", wanted={"status": "ok"}),
+            Line(say("Failed"), content.size - content.ok, "high", wanted={"status": "failed"}),
         ]
-        return Bars("Pages read", "Pages by how their fetch ended.", lines)
+        return Bars(say("Pages read"), say("Whether pages could be read."), lines)
     counts = Counter(content.values("http_status"))
     ordered = sorted(counts.items(), key=lambda item: (item[0] is None, item[0] or 0))
     lines = [
@@ -150,7 +150,7 @@ def statuses(content: Content) -> Bars | None:
         )
         for code, count in ordered
     ]
-    return Bars("Status codes", "By the status of the last answer.", lines)
+    return Bars(say("Status codes"), say("By the status of the last answer."), lines)
 
 
 def types(content: Content) -> Bars | None:
@@ -158,13 +158,12 @@ def types(content: Content) -> Bars | None:
     counts = Counter(str(kind) for kind in content.values("page_type") if kind)
     unsure = sum(bool(note) for note in content.values("content_note"))
     lines = [
-        Line(kind.capitalize(), count, "low", percent(count / content.size), {"page_type": kind})
+        Line(say(kind.capitalize()), count, "low", percent(count / content.size), {"page_type": kind})
         for kind, count in counts.most_common()
     ]
-    note = "By their elements and structured data." + (
-        f" The text of {counted(unsure)} may lack parts." if unsure else ""
-    )
-    return Bars("Types of pages", note, lines) if lines else None
+    more = several("The text of {n} page may lack parts.", "The texts of {n} pages may lack parts.", unsure)
+    note = say("By their elements and structured data.") + f" {more}" * bool(unsure)
+    return Bars(say("Types of pages"), note, lines) if lines else None
 
 
 def _status_colour(code: Scalar) -> str:
@@ -187,6 +186,10 @@ def matrix(content: Content) -> Matrix | None:
     counts, worst = _of_sections(content, sections, categories)
     sizes = Counter(section for section in sections if section is not None)
     shown = sorted(sizes, key=lambda name: (-sizes[name], -worst[name], str(name)))[:MOST_SECTIONS]
+    if content.kind == "host":  # a row of one page would say yes or no in the darkest tint
+        shown = [name for name in shown if sizes[name] > 1]
+    if not shown or len(shown) < 2 <= len(sizes):
+        return None
     rows = [
         MatrixRow(
             str(section),
@@ -198,11 +201,10 @@ def matrix(content: Content) -> Matrix | None:
         )
         for section in shown
     ]
-    note = f"Pages of a {content.kind} with an issue of a category; the darker, the larger their share."
+    note = say("Pages with an issue of a category; the darker, the larger their share.")
     if len(sizes) > len(shown):
-        note += (
-            f" The largest {len(shown)} of {len(sizes):,} {content.kind}s, those with the most to fix first."
-        )
+        of = {"part": number(len(shown)), "whole": number(len(sizes))}
+        note += " " + say("The largest {part} of {whole}, those with the most to fix first.", **of)
     return Matrix(content.kind, note, categories, rows)
 
 
@@ -232,7 +234,7 @@ def category_label(category: str) -> str:
     >>> category_label("url"), category_label("structured data"), category_label("")
     ('URL', 'Structured data', 'Other')
     """
-    return category.upper() if category in ("url", "html") else category.capitalize() or "Other"
+    return category.upper() if category in ("url", "html") else say(category.capitalize() or "Other")
 
 
 def titles(content: Content) -> Histogram | None:
@@ -242,7 +244,7 @@ def titles(content: Content) -> Histogram | None:
     values = [int(value) for value in found if isinstance(value, (int, float)) and value >= 0]
     if not values:
         return None
-    low, high, step, unit = shape
+    low, high, step, _ = shape
     last = SLOTS - 1
     bins = Counter(min(value // step, last) for value in values)
     good = Counter(min(value // step, last) for value in values if low <= value <= high)
@@ -250,9 +252,16 @@ def titles(content: Content) -> Histogram | None:
     short, long = sum(value < low for value in values), sum(value > high for value in values)
     marks = range(0, SLOTS, 4)
     return Histogram(
-        name="Title widths" if shape is _WIDTHS else "Title lengths",
-        words=f"{len(values) - short - long:,} titles of {low} to {high} {unit}, "
-        f"{short:,} shorter, {long:,} longer.",
+        name=say("Title widths" if shape is _WIDTHS else "Title lengths"),
+        words=say(
+            "{good} titles of {low} to {high} {unit}, {short} shorter, {long} longer.",
+            good=number(len(values) - short - long),
+            low=number(low),
+            high=number(high),
+            unit=say(shape.unit),
+            short=number(short),
+            long=number(long),
+        ),
         zone=(_place(low / step), _place((high - low) / step)),
         columns=[_column(slot, good[slot], bins[slot], most, shape) for slot in sorted(bins)],
         ticks=[(f"{mark * step}{'+' * (mark == last)}", _place(mark)) for mark in marks],
@@ -266,7 +275,8 @@ def _place(slots: float) -> str:
 def _column(slot: int, good: int, count: int, most: int, shape: Shape) -> tuple[str, list[Block]]:
     """Return the bar of a range of lengths: those within the limits at the bottom, the rest above."""
     first = slot * shape.step
-    lengths = f"{first} or more" if slot == SLOTS - 1 else f"{first} to {first + shape.step - 1}"
+    ends = {"low": number(first), "high": number(first + shape.step - 1)}
+    lengths = say("{low} or more" if slot == SLOTS - 1 else "{low} to {high}", **ends)
     blocks: list[Block] = []
     bottom = float(_BASE)
     for part, colour in ((good, "good"), (count - good, "medium")):
@@ -274,4 +284,4 @@ def _column(slot: int, good: int, count: int, most: int, shape: Shape) -> tuple[
         if part:
             bottom -= height
             blocks.append(Block(_place(slot + 0.08), f"{bottom:.1f}", f"{height:.1f}", colour))
-    return f"{lengths} {shape.unit}: {count:,}", blocks
+    return f"{lengths} {say(shape.unit)}: {number(count)}", blocks

@@ -13,8 +13,10 @@ import pandas as pd
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.report import large
 from webanalytics.audits.report.cells import Scalar, column
+from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.report.groups import Kind, cut, host_of
 from webanalytics.audits.score import COUNTED
+from webanalytics.audits.words import say, several, spoken
 from webanalytics.thresholds import PRIORITIES
 
 LONGEST_URL = 4000
@@ -36,7 +38,7 @@ class Fact:
 
 
 FACTS = (
-    Fact("score", "Health"),
+    Fact("score", "Score"),
     Fact("http_status", "HTTP status"),
     Fact("final_url", "Ended at"),
     Fact("redirects", "Redirects"),
@@ -132,7 +134,7 @@ class RuleLine:
     findings: int = 0
     share: float = 0.0
     issues: int = 0
-    help: str = ""
+    measured: str = ""
 
     @property
     def urgency(self) -> tuple[int, int, int, int]:
@@ -142,39 +144,16 @@ class RuleLine:
 
 @dataclass
 class Content:
-    """Pages, issues and rules of one audit.
-
-    Attributes
-    ----------
-    pages : dict of str to list
-        Non-empty columns of the pages.
-    issues : dict of str to list
-        ``page`` (row, -1 for an address outside the pages), ``rule`` (position in `rules`), ``url``,
-        ``value``, ``threshold`` and ``evidence``.
-    rules : list of RuleLine
-        Rules that concern a page, in the order "fix first".
-    passed : list of RuleLine
-        Rules of the summary that concern none.
-    untried : dict of str to str
-        Titles of rules that could not be tried on these pages, and why.
-    lacking : dict of str to tuple of str
-        Titles of rules that could not be tried, and the names of what was missing.
-    kind : {"section", "host", "segment"}
-        What the column ``section`` holds: folders of one site, hosts, or the user's segments.
-    """
+    """Pages, issues and rules of one audit."""
 
     size: int
-    pages: dict[str, list[Scalar]]
-    issues: dict[str, list[Any]]
-    rules: list[RuleLine]
-    passed: list[RuleLine] = field(default_factory=list)
-    untried: dict[str, str] = field(default_factory=dict)
-    lacking: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    kind: Kind = "section"
-    detailed: list[int] | None = None
-    """Rows of which everything is known, None for all."""
-    missing: int = 0
-    """Addresses behind which there is no page."""
+    pages: dict[str, list[Scalar]]  # columns that are not empty
+    issues: dict[str, list[Any]]  # ``page`` and ``rule`` are positions, -1 for an address outside the pages
+    rules: list[RuleLine]  # those that concern a page, in the order "fix first"
+    passed: list[RuleLine] = field(default_factory=list)  # those that concern none
+    kind: Kind = "section"  # what the column ``section`` holds
+    detailed: list[int] | None = None  # rows of which everything is known, None for all
+    missing: int = 0  # addresses behind which there is no page
 
     @property
     def count(self) -> int:
@@ -245,7 +224,8 @@ class Content:
             return ""
         (first, _), *_rest = hosts.most_common(1)
         others = len(hosts) - 1
-        return f"{first} and {others} other host{'s' * (others > 1)}" if others else first
+        more = several("{host} and {n} other host", "{host} and {n} other hosts", others, host=first)
+        return more if others else first
 
 
 def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Content:
@@ -270,9 +250,7 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
         cells = _of_some(issues, name, LONGEST_EVIDENCE, rows)
         found[name] = [None if value == "" else value for value in cells]
     passed = [line for line in lines if not line.pages]
-    made = Content(
-        len(pages), filled, found, affected, passed, *_untried(issues), kind=kind, detailed=detailed
-    )
+    made = Content(len(pages), filled, found, affected, passed, kind=kind, detailed=detailed)
     of_page = [scope != "host" for scope in column(issues, "scope")]
     found["page"] = [
         made.row_of.get(url, -1) if own else -1 for url, own in zip(addresses, of_page, strict=True)
@@ -287,6 +265,7 @@ def _pages(pages: pd.DataFrame, detailed: list[int] | None) -> dict[str, list[Sc
         name: _of_some(pages, name, longest.get(name, 1000), None if name in _OF_ALL else detailed)
         for name in PAGE_COLUMNS
     }
+    columns["error"] = [plain(error) if isinstance(error, str) else error for error in columns["error"]]
     for name in ("title", "description"):
         if f"{name}Length" not in pages.columns:
             columns[f"{name}Length"] = [
@@ -345,7 +324,9 @@ def _rules(
         _add(lines, name, known[name])
         line.title = line.title or name.replace("_", " ").capitalize()
         line.priority = line.priority.lower() if line.priority.lower() in PRIORITIES else "low"
-        line.help = _link(name)
+        line.measured = _measured(name)
+        for text in ("title", "explanation", "fix", "unit"):
+            setattr(line, text, say(getattr(line, text)))
         line.issues = counts[name]
         line.pages = line.pages or len(urls[name])
         line.indexable = line.indexable if complete else len(urls[name] & free)
@@ -392,23 +373,9 @@ def _declared(name: str) -> dict[str, Scalar]:
     return {} if rule is None else {key: str(getattr(rule, key)) for key in _TEXTS}
 
 
-def _link(name: str) -> str:
-    """Return the address of the page that explains a rule of this package or of the user, '' without one."""
+def _measured(name: str) -> str:
+    """Return how a rule measures, '' where that is not said in the language of the report."""
     from webanalytics.audits.rules import RULES
 
-    return RULES[name].link if name in RULES else ""
-
-
-def _untried(issues: pd.DataFrame) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Return why rules were not tried or failed, and what the former lacked, as the issues' frame says."""
-    known = issues.attrs.get("webanalytics", {})
-    lacking = {
-        _title(name): tuple(map(str, columns))
-        for name, columns in dict(known.get("rules_not_tried", {})).items()
-    }
-    why = {title: f"needs {', '.join(columns)}" for title, columns in lacking.items()}
-    return why | {_title(name): "broke off on odd data" for name in known.get("rules_failed", ())}, lacking
-
-
-def _title(name: Any) -> str:
-    return str(_declared(str(name)).get("title") or name)
+    text = RULES[name].measured if name in RULES else ""
+    return text if spoken() == "en" or say(text) != text else ""

@@ -19,19 +19,7 @@ Kind = Literal["section", "host", "segment"]
 def cut(urls: Sequence[Scalar], sections: Sequence[Scalar]) -> tuple[Kind, list[Scalar]]:
     """Return what the pages are cut by, and the part of each page.
 
-    Parameters
-    ----------
-    urls : sequence of str or None
-        Where each page was found in the end.
-    sections : sequence of str or None
-        First folder of each page, empty for those in none.
-
-    Returns
-    -------
-    kind : {"section", "host"}
-        ``host`` if fewer than nine pages in ten are of one host, with ``www.`` or without.
-    parts : list of str or None
-        Folders of that host, and the hosts of all other pages.
+    The kind is ``host`` if fewer than nine pages in ten are of one host, with ``www.`` or without.
 
     Examples
     --------

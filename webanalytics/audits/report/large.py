@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from webanalytics.audits.words import number, say
+
 MANY_PAGES = 20_000
 """Pages from which a report shows everything of some of them alone."""
 DETAILED = 2_000
@@ -36,12 +38,11 @@ def first_of_each(rules: Sequence[int]) -> list[int]:
 
 def note(size: int) -> str:
     """Return the sentence on what the report of so many pages leaves out."""
-    return (
-        f"Every issue of all {size:,} pages is listed. Previews, texts, keywords and all facts are shown of "
-        f"the {DETAILED:,} pages with the lowest health, and evidence of the first {EVIDENCE:,} pages of "
-        "each rule; the audit has the rest. Chapters on keywords and on competing pages are made of so many "
-        "pages where they are asked for."
-    )
+    return say(
+        "Every issue of all {size} pages is listed. Previews, texts, keywords and all facts are shown of the "
+        "{detailed} pages with the lowest score, and evidence of the first {evidence} pages of each rule.",
+        size=number(size), detailed=number(DETAILED), evidence=number(EVIDENCE),
+    )  # fmt: skip
 
 
 def packed(places: list[int]) -> list[int] | dict[str, list[int]]:

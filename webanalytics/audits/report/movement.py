@@ -13,6 +13,7 @@ from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import Cell, Table
+from webanalytics.audits.words import number, say, several
 from webanalytics.thresholds import PRIORITIES
 
 CHANGES: Mapping[str, str] = {
@@ -33,6 +34,12 @@ _NOTES: Mapping[str, str] = {
     "remaining": "in both",
     "unchecked": "could not be looked for in one of the audits",
 }
+_DIFFER: Mapping[str, str] = {
+    "added": "{n} added",
+    "removed": "{n} removed",
+    "gone": "{n} gone (HTTP 404 or 410)",
+    "changed": "{n} changed",
+}
 _LISTS: Mapping[str, str] = {
     "worse": "What got worse",
     "added": "Issues on new pages",
@@ -48,17 +55,7 @@ MOST_RULES = 40
 
 @dataclass(frozen=True)
 class Movement:
-    """The figures, the rules and the lists of a comparison.
-
-    Attributes
-    ----------
-    figures : list of dict
-        Arguments of the template's tiles.
-    rules : Table or None
-        One row for each rule of which issues came or went, in the order "fix first".
-    lists : dict of str to pandas.DataFrame
-        What the script shows, by name.
-    """
+    """The figures, the rules and the lists of a comparison."""
 
     figures: list[dict[str, Any]] = field(default_factory=list)
     rules: Table | None = None
@@ -87,16 +84,15 @@ def movement(content: Content, frames: Mapping[str, pd.DataFrame]) -> Movement:
 
 
 def _left(pages: int) -> list[dict[str, Any]]:
-    note = "first in the list of changed fields"
-    return [{"label": "Not in the index any more", "value": pages, "after": note, "kind": "high"}] * bool(
-        pages
-    )
+    told = {"label": say("Not in the index any more"), "after": say("first in the list of changed fields")}
+    return [told | {"value": pages, "kind": "high"}] * bool(pages)
 
 
 def _issues(changes: list[str]) -> list[dict[str, Any]]:
     counts = Counter(changes)
     return [
-        {"label": label, "value": counts[change], "after": _NOTES[change], "kind": _KINDS.get(change, "")}
+        {"label": say(label), "value": counts[change], "after": say(_NOTES[change])}
+        | {"kind": _KINDS.get(change, "")}
         for change, label in CHANGES.items()
         if counts[change] or change in _ALWAYS
     ]
@@ -106,9 +102,9 @@ def _pages(changes: list[str]) -> list[dict[str, Any]]:
     counts = Counter(changes)
     known = ("added", "removed", "gone", "changed")
     said = [name for name in known if counts[name] or name != "gone"]
-    parts = ", ".join(f"{counts[name]:,} {name}{' (HTTP 404 or 410)' * (name == 'gone')}" for name in said)
-    parts += f"; {counts['unchecked']:,} not looked at" if counts["unchecked"] else ""
-    return [{"label": "Pages that differ", "value": sum(counts[name] for name in known), "after": parts}]
+    parts = ", ".join(say(_DIFFER[name], n=number(counts[name])) for name in said)
+    parts += say("; {n} not looked at", n=number(counts["unchecked"])) if counts["unchecked"] else ""
+    return [{"label": say("Pages that differ"), "value": sum(counts[name] for name in known), "after": parts}]
 
 
 def _places(content: Content) -> dict[str, int]:
@@ -123,7 +119,7 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
     """Return the issues by what became of them, in the order "fix first", each with its rule's title."""
     rules, titles = column(frame, "rule"), column(frame, "rule_title")
     priorities, now = column(frame, "priority"), _places(content)
-    problems = [title or rule for title, rule in zip(titles, rules, strict=True)]
+    problems = [say(str(title or rule)) for title, rule in zip(titles, rules, strict=True)]
     shown = frame.assign(problem=pd.Series(problems, index=frame.index, dtype=object))
     names = [name for name in _SHOWN if name in shown]
     found: dict[str, pd.DataFrame] = {}
@@ -147,8 +143,8 @@ def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
     now = _places(content)
     moved = [row for row in range(len(summary)) if any(cells[name][row] for name in names if name in _MOVES)]
     scored = any(cells["points"])
-    shown = [CHANGES.get(name, name.capitalize()) for name in names]
-    heads = [Cell("Rule"), *(Cell(name, number=True) for name in (*shown, *["Points of health"] * scored))]
+    shown = [*(CHANGES.get(name, name.capitalize()) for name in names), *["Points of the score"] * scored]
+    heads = [Cell(say("Rule")), *(Cell(say(name), number=True) for name in shown)]
     rows = [
         [
             _rule(now, *(cells[name][row] for name in ("rule", "rule_title", "priority"))),
@@ -158,19 +154,20 @@ def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
         for row in moved[:MOST_RULES]
     ]
     left = len(moved) - len(rows)
-    more = f"and {left:,} more rule{'s' * (left > 1)}" if left > 0 else ""
-    return Table("Rules whose issues changed", "", heads, rows, more) if rows else None
+    more = several("and {n} more rule", "and {n} more rules", left) if left > 0 else ""
+    return Table(say("Rules whose issues changed"), "", heads, rows, more) if rows else None
 
 
 def _rule(now: Mapping[str, int], rule: Scalar, title: Scalar, priority: Scalar) -> Cell:
     name = str(rule)
-    return Cell(str(title or name), rule=name if name in now else "", badge=str(priority or ""))
+    return Cell(say(str(title or name)), rule=name if name in now else "", badge=str(priority or ""))
 
 
 def _count(value: Scalar) -> Cell:
-    return Cell(f"{value:,.0f}" if isinstance(value, (int, float)) and value else "·", number=True)
+    return Cell(number(value) if isinstance(value, (int, float)) and value else "·", number=True)
 
 
 def _points(value: Scalar) -> Cell:
-    shown = f"{value:+.2f}".replace("-", "−") if isinstance(value, (int, float)) and value else "·"
+    known = isinstance(value, (int, float)) and value
+    shown = f"{'+' if float(value or 0) > 0 else '−'}{number(abs(float(value or 0)), 2)}" if known else "·"
     return Cell(shown, number=True)

@@ -11,8 +11,10 @@ import pandas as pd
 
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
+from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_link
-from webanalytics.core.strings import counted
+from webanalytics.audits.words import number as written
+from webanalytics.audits.words import say, several
 
 MOST_DEPTHS = 15
 MOST_STRONG = 10
@@ -20,16 +22,16 @@ MOST_STRONG = 10
 _CLASSES = ("Read", "Redirected", "4xx", "5xx", "No answer")
 _REASONS: Mapping[str, str] = {
     "robots": "robots.txt closes it",
-    "depth": "deeper than max_depth",
-    "limit": "over max_pages",
-    "pattern": "left out by include or exclude",
+    "depth": "deeper than the limit of clicks",
+    "limit": "over the limit of pages",
+    "pattern": "left out by a pattern",
     "action": "would log out, delete or order",
     "external": "on another site",
     "nofollow": "linked with nofollow alone",
     "kind": "linked in ways not followed",
     "trap": "in a trap",
     "not_html": "no page",
-    "counted": "far more than max_pages, counted by pattern",
+    "counted": "far over the limit of pages, counted by pattern",
 }
 _LISTS: Mapping[str, Mapping[str, str]] = {
     "broken": {
@@ -67,21 +69,7 @@ _NAMES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class CrawlParts:
-    """What the report of a crawl shows besides its pages.
-
-    Attributes
-    ----------
-    broken, orphans, traps, skipped : pandas.DataFrame
-        As `webanalytics.Audit` has them.
-    neighbours : pandas.DataFrame
-        With the columns of `webanalytics.audits.graph.neighbours.COLUMNS`.
-    starts : sequence of str
-        Where the crawl began.
-    links : int
-        Number of links.
-    stopped : str
-        What it left and why, as a sentence, if nothing else in the report says so.
-    """
+    """What the report of a crawl shows besides its pages: frames as `webanalytics.Audit` has them."""
 
     broken: pd.DataFrame = field(default_factory=pd.DataFrame)
     orphans: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -90,7 +78,7 @@ class CrawlParts:
     neighbours: pd.DataFrame = field(default_factory=pd.DataFrame)
     starts: tuple[str, ...] = ()
     links: int = 0
-    stopped: str = ""
+    stopped: str = ""  # what it left and why, if nothing else says so
 
 
 def parts_of(audit: Any) -> CrawlParts | None:
@@ -134,11 +122,14 @@ def lists(parts: CrawlParts) -> dict[str, pd.DataFrame]:
 def site(content: Content, parts: CrawlParts) -> Chapter:
     """Return the chapter of the site."""
     tables = [_depth(content), _strongest(content), _left_out(parts)]
-    begun = f" from {', '.join(parts.starts[:3])}" if parts.starts else ""
     broken = parts.broken["url"].nunique() if len(parts.broken) else 0
-    said = f"{counted(broken, 'target')} {'does' if broken == 1 else 'do'} not answer properly"
-    note = f"Found{begun}, with {counted(parts.links, 'link')}; {said}. {parts.stopped}"
-    return Chapter("site", "The site", note.strip(), [made for made in tables if made.rows])
+    note = [
+        say("Found by following links from {start}.", start=", ".join(parts.starts[:3])) * bool(parts.starts),
+        several("{n} link.", "{n} links.", parts.links),
+        several("{n} target does not answer properly.", "{n} targets do not answer properly.", broken),
+        plain(parts.stopped),
+    ]
+    return Chapter("site", say("The site"), " ".join(filter(None, note)), [one for one in tables if one.rows])
 
 
 def depths(pages: pd.DataFrame) -> pd.DataFrame:
@@ -175,13 +166,13 @@ def _depth(content: Content) -> Table:
     )
     rows = [
         [
-            Cell(str(line["clicks"])),
-            Cell(f"{line['pages']:,}", number=True, tint=_tint(line["pages"], most)),
+            Cell(say(str(line["clicks"]))),
+            Cell(written(line["pages"]), number=True, tint=_tint(line["pages"], most)),
             *(number(line[name]) if line[name] else Cell("·", number=True) for name in used),
         ]
         for line in frame.to_dict("records")
     ]
-    return Table("Depth", "", heads, rows)
+    return Table(say("Depth"), "", heads, rows)
 
 
 def _classes(pages: pd.DataFrame) -> list[int]:
@@ -219,7 +210,7 @@ def _strongest(content: Content) -> Table:
         ]
         for row in first
     ]
-    return Table("Most weight in the links", "", heads, rows)
+    return Table(say("Most weight in the links"), "", heads, rows)
 
 
 def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
@@ -242,10 +233,10 @@ def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
 def _left_out(parts: CrawlParts) -> Table:
     heads = headings("Left out", "Addresses", "Links", "For example", numbers=".nn")
     rows = [
-        [Cell(line["reason"]), number(line["addresses"]), number(line["links"]), Cell(line["example"])]
+        [Cell(say(line["reason"])), number(line["addresses"]), number(line["links"]), Cell(line["example"])]
         for line in left_out(parts.skipped).to_dict("records")
     ]
-    return Table("Left out", "", heads, rows)
+    return Table(say("Left out"), "", heads, rows)
 
 
 def _count(value: Scalar) -> int:
@@ -253,13 +244,7 @@ def _count(value: Scalar) -> int:
 
 
 def around(content: Content, frame: pd.DataFrame, places: Any) -> dict[str, dict[str, list[int]]]:
-    """Return the neighbours of each page for the script: where those of each row begin, and what they are.
-
-    Parameters
-    ----------
-    places : callable
-        Returns positions of values among the report's cells.
-    """
+    """Return the neighbours of each page for the script: where those of each row begin, and what they are."""
     found: dict[str, dict[str, list[int]]] = {}
     cells = {name: column(frame, name) for name in ("url", "side", "other", "anchor", "links", "followed")}
     for side in ("in", "out"):

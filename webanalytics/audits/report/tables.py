@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.audits.report.content import Content
+from webanalytics.audits.words import number as written
+from webanalytics.audits.words import say
 
 
 class PageLink(NamedTuple):
@@ -20,39 +22,17 @@ class PageLink(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a chapter's table.
-
-    Attributes
-    ----------
-    text : str
-        What it says.
-    note : str
-        What stands below, in smaller letters.
-    number : bool
-        Whether it is aligned as a number.
-    tint : int
-        From 0 to 5: how large its share of the row is.
-    wanted : mapping of str to str
-        Fields of the filter that its button sets.
-    pages : sequence of PageLink
-        Pages that it links to.
-    rule : str
-        Name of a rule that it links to.
-    badge : str
-        A priority, or what became of an issue.
-    language : str
-        Code of a language, of which the script shows the name.
-    """
+    """A cell of a chapter's table."""
 
     text: str = ""
-    note: str = ""
-    number: bool = False
-    tint: int = 0
-    wanted: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""  # below, in smaller letters
+    number: bool = False  # aligned as one
+    tint: int = 0  # from 0 to 5: how large its share of the row is
+    wanted: Mapping[str, str] = field(default_factory=dict)  # what its button filters by
     pages: Sequence[PageLink] = ()
-    rule: str = ""
-    badge: str = ""
-    language: str = ""
+    rule: str = ""  # name of one that it links to
+    badge: str = ""  # a priority, or what became of an issue
+    language: str = ""  # code of one whose name the script shows
 
 
 class Table(NamedTuple):
@@ -87,13 +67,13 @@ def headings(*names: str, numbers: str = "") -> list[Cell]:
     [('Page', False), ('Words', True)]
     """
     kinds = numbers.ljust(len(names), ".")
-    return [Cell(name, number=kind == "n") for name, kind in zip(names, kinds, strict=True)]
+    return [Cell(say(name), number=kind == "n") for name, kind in zip(names, kinds, strict=True)]
 
 
 def number(value: Scalar, digits: int = 0, note: str = "") -> Cell:
     """Return the cell of a number, a dash where there is none."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return Cell(f"{value:,.{digits}f}" if known else "–", note, number=True)
+    return Cell(written(float(value or 0), digits) if known else "–", note, number=True)
 
 
 def page_link(content: Content, row: int) -> PageLink:

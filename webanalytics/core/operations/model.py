@@ -242,7 +242,9 @@ PAGE_TEXT = Parameter(
 )
 """The parameter that some page operations have beside it."""
 
-TAKEN = frozenset(("demo", "docs", "downloads", "graphql", "keys", "mcp", "plot", "prune", "serve", "site"))
+TAKEN = frozenset(
+    ("demo", "docs", "downloads", "graphql", "keys", "mcp", "plot", "prune", "report", "serve", "site")
+)
 """Names of commands, paths and accessors that are no operations."""
 
 

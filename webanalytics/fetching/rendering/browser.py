@@ -38,16 +38,21 @@ CLOSING = 5.0
 """Seconds that a browser has to end by itself."""
 
 
+def program() -> str | None:
+    """Return the file of Chromium or Chrome on this machine, None where there is none."""
+    named = os.environ.get(VARIABLE)
+    found = [shutil.which(named)] if named else [*map(shutil.which, _NAMES), *filter(os.path.isfile, _PLACES)]
+    return next(filter(None, found), None)
+
+
 def executable() -> str:
     """Return the file of the browser; raises `MissingExtraError` or `ParameterError` where there is none."""
     for package in ("playwright", "cryptography"):
         if find_spec(package) is None:
             raise MissingExtraError("render", package, "rendering")
-    named = os.environ.get(VARIABLE)
-    found = [shutil.which(named)] if named else [*map(shutil.which, _NAMES), *filter(os.path.isfile, _PLACES)]
-    if place := next(filter(None, found), None):
+    if place := program():
         return place
-    said = f"{VARIABLE} names no program" if named else "none was found on this machine"
+    said = f"{VARIABLE} names no program" if os.environ.get(VARIABLE) else "none was found on this machine"
     raise ParameterError(
         f'The `render` parameter must be "off" without Chromium or Chrome, and {said}: install one (such as '
         f"`apt install chromium`), or name its file in the environment variable {VARIABLE}.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from webanalytics._version import how_to_install
@@ -238,22 +238,20 @@ def _count_ngrams(
     segmented: Segmented, language: str, left_out: frozenset[str], min_length: int, size: int
 ) -> tuple[dict[str, int], int]:
     """Return n-gram to frequency, in order of first appearance, and the number of all n-grams."""
-    bare_words: dict[str, str] = {}
-    ends: dict[str, str] = {}
+    bare_words: dict[str | None, str | None] = {None: None}
+    ends: dict[str | None, str | None] = {None: None}
     for word in set(segmented.words):
-        short = bare_words[word] = bare(word, language)
+        short = bare_words[word] = bare(word, language) if "'" in word else word
         good = word not in left_out and short not in left_out and letters(short) > 1
-        ends[word] = short if good else ""
+        ends[word] = short if good else None
     grams: list[str] = []
-    total = 0
-    for run in segmented.runs:
-        total += max(0, len(run.words) - size + 1)
-        if len(run.words) >= size:
-            bares = [bare_words[word] for word in run.words]
-            at_end = [ends[word] for word in run.words]
-            inner = [bares[place:] for place in range(1, size - 1)]
-            found = zip(at_end, *inner, at_end[size - 1 :], strict=False)
-            grams += [run.separator.join(gram) for gram in found if gram[0] and gram[-1]]
+    for separator, runs in groupby(segmented.runs, key=lambda run: run.separator):
+        words = [word for run in runs for word in (*run.words, None)]  # in one go: None parts the runs
+        bares, at_end = [bare_words[word] for word in words], [ends[word] for word in words]
+        inner = [bares[place:] for place in range(1, size - 1)]
+        found = zip(at_end, *inner, at_end[size - 1 :], strict=False)
+        grams += [separator.join(gram) for gram in found if None not in gram]
+    total = sum(max(0, len(run.words) - size + 1) for run in segmented.runs)
     counts = Counter(grams)
     if min_length <= 4:  # two letters at both ends
         return counts, total

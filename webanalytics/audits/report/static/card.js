@@ -34,11 +34,11 @@ function searchPreview(row) {
   return el(
     "figure",
     { class: "search" },
-    el("figcaption", {}, "Search result"),
+    el("figcaption", {}, say("Search result")),
     el("div", { class: "preview" },
       el("div", { class: "crumbs" }, el("bdi", { dir: "auto" }, crumbs(get("final_url", row) || get("url", row)))),
       el("div", { class: "headline" }, own(title)),
-      el("div", { class: "snippet" }, description ? own(description) : el("em", {}, "No description: search engines choose a text of the page.")),
+      el("div", { class: "snippet" }, description ? own(description) : el("em", {}, say("No description: search engines choose a text of the page."))),
     ),
   );
 }
@@ -57,17 +57,17 @@ function socialPreview(row) {
   const image = firstOf(row, "og:image", "card:image");
   const site = firstOf(row, "og:site_name") ?? host(get("final_url", row) || get("url", row));
   const picture = image
-    ? [el("strong", {}, "Image, not loaded"), el("span", { class: "address" }, own(image))]
-    : [el("strong", {}, "No image")];
+    ? [el("strong", {}, say("Image, not loaded")), el("span", { class: "address" }, own(image))]
+    : [el("strong", {}, say("No image"))];
   return el(
     "figure",
     { class: "social" },
-    el("figcaption", {}, "Shared on social networks"),
+    el("figcaption", {}, say("Shared on social networks")),
     el("div", { class: "preview" },
       el("div", { class: image ? "picture" : "picture missing" }, picture),
       el("div", { class: "below" },
         el("div", { class: "site" }, own(site)),
-        el("div", { class: "headline" }, title ? own(title) : el("em", {}, "No title")),
+        el("div", { class: "headline" }, title ? own(title) : el("em", {}, say("No title"))),
         description ? el("div", { class: "snippet" }, own(description)) : null,
       ),
     ),
@@ -79,9 +79,9 @@ function excerpt(row, part) {
   const [text, terms] = [get("text", row), get("keywords", row)];
   if (!text && !terms) return [];
   return [
-    el(part, { class: "part" }, "Text"),
+    el(part, { class: "part" }, say("Text")),
     text ? el("p", { class: "excerpt" }, own(text)) : null,
-    terms ? el("p", { class: "note" }, "Keywords: ", own(terms)) : null,
+    terms ? el("p", { class: "note" }, `${say("Keywords")}: `, own(terms)) : null,
   ];
 }
 
@@ -101,16 +101,16 @@ function facts(row) {
 function issueList(row) {
   const { value, threshold, evidence } = data.issues;
   const found = [...issuesOf(row)].sort((a, b) => data.issues.rule[a] - data.issues.rule[b]);
-  if (!found.length) return el("p", {}, "No issue.");
+  if (!found.length) return el("p", {}, say("No issue."));
   return el("ul", { class: "issues" }, found.map((issue) => {
     const rule = ruleOf(issue);
     const shown = [];
     if (value[issue]) shown.push(own(cells[value[issue]], typeof cells[value[issue]] === "number" ? rule.unit : ""));
-    if (threshold[issue]) shown.push(el("span", {}, ` (threshold ${words(cells[threshold[issue]])})`));
+    if (threshold[issue]) shown.push(el("span", {}, ` (${say("Threshold")}: ${words(cells[threshold[issue]])})`));
     return el("li", {},
       badge(rule.priority),
       el("div", {},
-        el("div", { class: "line" }, toRule(rule), rule.counted ? null : " (warning)", el("span", { class: "measured" }, shown)),
+        el("div", { class: "line" }, toRule(rule), rule.counted ? null : ` (${say("warning")})`, el("span", { class: "measured" }, shown)),
         evidence[issue] ? el("div", { class: "evidence" }, own(cells[evidence[issue]])) : null,
         rule.fix ? el("div", { class: "fix" }, rule.fix) : null,
       ));
@@ -121,34 +121,34 @@ function issueList(row) {
 function neighbours(row, side, title, all) {
   const { starts, page, url, text, links, nofollow } = data.links[side];
   const [first, last] = [starts[row], starts[row + 1]];
-  if (first === last) return el("p", { class: "note" }, `${title}: none`);
+  if (first === last) return el("p", { class: "note" }, `${title}: ${say("none")}`);
   const lines = [];
   for (let place = first; place < last; place += 1) {
     const other = page[place];
     const named = other >= 0 ? toPage(other, own(get("url", other))) : link(cells[url[place]]);
-    const more = [links[place] > 1 ? plural(links[place], "link") : null, nofollow[place] ? "nofollow" : null].filter(Boolean);
-    lines.push(el("li", {}, el("span", { class: "anchor" }, cells[text[place]] ? own(cells[text[place]]) : el("em", {}, "no text")), named,
+    const more = [links[place] > 1 ? several("{n} link", "{n} links", links[place]) : null, nofollow[place] ? "nofollow" : null].filter(Boolean);
+    lines.push(el("li", {}, el("span", { class: "anchor" }, cells[text[place]] ? own(cells[text[place]]) : el("em", {}, say("no text"))), named,
       more.length ? el("small", {}, more.join(", ")) : null));
   }
-  const known = typeof all === "number" && all > last - first ? `${numbers.format(last - first)} of ${numbers.format(all)}` : numbers.format(last - first);
+  const known = typeof all === "number" && all > last - first ? say("{part} of {whole}", { part: numbers.format(last - first), whole: numbers.format(all) }) : numbers.format(last - first);
   return el("details", { class: "around" }, el("summary", {}, `${title} (${known})`), el("ul", {}, lines));
 }
 
 function linkLists(row, part) {
   if (!data.links) return [];
   return [
-    el(part, { class: "part" }, "Links"),
-    neighbours(row, "in", "Pages that link here", get("inlinks", row)),
-    neighbours(row, "out", "Addresses that it links to", null),
+    el(part, { class: "part" }, say("Links")),
+    neighbours(row, "in", say("Pages that link here"), get("inlinks", row)),
+    neighbours(row, "out", say("Addresses that it links to"), null),
   ];
 }
 
 function stateBadges(row) {
   const good = get("status", row) === "ok";
-  const list = [el("span", { class: good ? "badge good" : "badge high" }, good ? "read" : "failed")];
+  const list = [el("span", { class: good ? "badge good" : "badge high" }, say(good ? "read" : "failed"))];
   if (get("http_status", row) !== null) list.push(el("span", { class: "badge" }, words(get("http_status", row))));
   if (has("indexable") && get("indexable", row) !== null) {
-    list.push(el("span", { class: "badge" }, get("indexable", row) ? "indexable" : "not indexable"));
+    list.push(el("span", { class: "badge" }, say(get("indexable", row) ? "indexable" : "not indexable")));
   }
   if (get("section", row) !== null) list.push(el("span", { class: "badge" }, own(get("section", row))));
   return el("span", { class: "badges" }, list);
@@ -163,22 +163,22 @@ function card(row, heading, tools, id) {
     { class: "card", "data-page": String(row + 1), "aria-labelledby": id },
     el("header", {},
       el("div", { class: "top" },
-        el("span", { class: "number" }, `Page ${numbers.format(row + 1)}`), stateBadges(row), tools ?? null),
+        el("span", { class: "number" }, say("Page {n}", { n: numbers.format(row + 1) })), stateBadges(row), tools ?? null),
       el(heading, { id, tabindex: "-1" }, own(firstOf(row, "title", "url"))),
       el("p", { class: "address" }, link(get("url", row))),
       error === null ? null : el("p", { class: "error" }, own(error)),
     ),
-    el(part, { class: "part" }, `${plural(issuesOf(row).length, "issue")}`),
+    el(part, { class: "part" }, several("{n} issue", "{n} issues", issuesOf(row).length)),
     issueList(row),
     detailed && !detailed.has(row)
-      ? el("p", { class: "note" }, `Previews, text and further facts are shown of the ${numbers.format(detailed.size)} pages with the lowest health.`)
+      ? el("p", { class: "note" }, say("Previews, text and further facts are shown of the {n} pages with the lowest score.", { n: numbers.format(detailed.size) }))
       : [
-        el(part, { class: "part" }, "Previews"),
+        el(part, { class: "part" }, say("Previews")),
         el("div", { class: "previews" }, searchPreview(row), socialPreview(row)),
         excerpt(row, part),
       ].flat(),
     linkLists(row, part),
-    el(part, { class: "part" }, "Facts"),
+    el(part, { class: "part" }, say("Facts")),
     facts(row),
   );
 }

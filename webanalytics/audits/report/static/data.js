@@ -76,20 +76,32 @@ function visible(text) {
   });
 }
 
-const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-const small = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
+/** A text in the language of the report, with values filled in. */
+function say(text, values = {}) {
+  return filled((data.words[text] ?? [text])[0], values);
+}
+
+/** The text for a number of things, with the number as {n}. */
+function several(one, many, count, values = {}) {
+  const place = data.language === "fr" ? Number(count > 1) : Number(count !== 1);
+  return filled((data.words[one] ?? [one, many])[place], { n: numbers.format(count), ...values });
+}
+
+const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+const numbers = new Intl.NumberFormat(data.language, { maximumFractionDigits: 2 });
+const small = new Intl.NumberFormat(data.language, { maximumSignificantDigits: 2 });
 
 /** A value in words. */
 function words(value, unit = "") {
   if (value === null || value === undefined) return "\u2013";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return say(value ? "yes" : "no");
   if (typeof value !== "number") return visible(String(value));
   if (unit === "bytes") return value < 1000 ? `${value} B` : `${numbers.format(value / 1000)} kB`;
   const text = (Math.abs(value) < 0.1 ? small : numbers).format(value);
   return `${text}${unit ? ` ${unit}` : ""}`;
 }
-
-const plural = (count, one) => `${numbers.format(count)} ${one}${count === 1 ? "" : "s"}`;
 
 /** An element; children that are no elements become text nodes. */
 function el(tag, attributes = {}, ...children) {
@@ -118,6 +130,6 @@ function link(address) {
   return el("a", { href: parsed.href, rel: "noopener noreferrer nofollow", target: "_blank", class: "out" }, shown);
 }
 
-const badge = (priority) => el("span", { class: `badge ${priority}` }, priority);
+const badge = (priority) => el("span", { class: `badge ${priority}` }, say(priority));
 const toPage = (row, ...children) => el("a", { href: `#page-${row + 1}` }, ...children);
 const toRule = (rule) => el("a", { href: `#rule-${encodeURIComponent(rule.name)}` }, rule.title);

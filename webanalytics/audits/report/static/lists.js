@@ -9,10 +9,10 @@ function paged(place, count, step, draw, name) {
   const body = el("div");
   const said = el("span", { "aria-live": "polite" });
   const buttons = [
-    ["First", () => 0],
-    ["Previous", () => first - step],
-    ["Next", () => first + step],
-    ["Last", () => Math.floor((count - 1) / step) * step],
+    [say("First"), () => 0],
+    [say("Previous"), () => first - step],
+    [say("Next"), () => first + step],
+    [say("Last"), () => Math.floor((count - 1) / step) * step],
   ].map(([label, target]) => {
     const button = el("button", { type: "button" }, label);
     button.addEventListener("click", () => {
@@ -26,7 +26,8 @@ function paged(place, count, step, draw, name) {
   function show() {
     const last = Math.min(first + step, count);
     body.replaceChildren(draw(first, last));
-    said.textContent = count ? `${numbers.format(first + 1)} to ${numbers.format(last)} of ${numbers.format(count)}` : "None";
+    const values = { first: numbers.format(first + 1), last: numbers.format(last), whole: numbers.format(count) };
+    said.textContent = count ? say("{first} to {last} of {whole}", values) : say("none");
     buttons.forEach((button, position) => {
       button.disabled = position < 2 ? first === 0 : last >= count;
     });
@@ -42,6 +43,8 @@ function scrolled(table, name) {
 }
 
 const ISSUES_STEP = 25;
+/** Pages of a rule of each priority on paper. */
+const paper = { on: false, high: 5, medium: 3, low: 0 };
 
 /** Fill the list of an opened rule with its pages. */
 function drawRule(details) {
@@ -52,23 +55,28 @@ function drawRule(details) {
   for (let issue = 0; issue < rules.length; issue += 1) if (rules[issue] === number && issueOn[issue]) found.push(issue);
   const same = found.every((issue) => threshold[issue] === threshold[found[0]]);
   const columns = [
-    ["Page", (issue) => [pageLink(page[issue], cells[url[issue]])]],
-    ["Value", (issue) => [own(cells[value[issue]])], value, rule.unit],
-    ["Threshold", (issue) => [own(cells[threshold[issue]])], same ? [] : threshold, rule.unit],
-    ["Evidence", (issue) => [own(cells[evidence[issue]])], evidence],
-  ].filter(([, , column]) => !column || found.some((issue) => column[issue] > 0));
+    ["page", say("Page"), (issue) => [pageLink(page[issue], cells[url[issue]])]],
+    ["value", say("Value"), (issue) => [own(cells[value[issue]])], value, rule.unit],
+    ["threshold", say("Threshold"), (issue) => [own(cells[threshold[issue]])], same ? [] : threshold, rule.unit],
+    ["evidence", say("Evidence"), (issue) => [own(cells[evidence[issue]])], evidence],
+  ].filter(([, , , column]) => !column || found.some((issue) => column[issue] > 0));
   const draw = (first, last) => {
-    const head = el("tr", {}, columns.map(([label, , , unit]) => el("th", { scope: "col" }, unit ? `${label} (${unit})` : label)));
+    const head = el("tr", {}, columns.map(([, label, , , unit]) => el("th", { scope: "col" }, unit ? `${label} (${unit})` : label)));
     const rows = found.slice(first, last).map((issue) => {
-      const parts = columns.map(([label, make]) => el("td", { class: label.toLowerCase() }, make(issue)));
+      const parts = columns.map(([name, label, make]) => el("td", { class: name, "data-label": label }, make(issue)));
       return el("tr", {}, parts);
     });
     return scrolled(el("table", { class: "of-rule" }, el("thead", {}, head), el("tbody", {}, rows)), rule.title);
   };
   const place = details.querySelector(".list");
-  paged(place, found.length, ISSUES_STEP, draw, `Pages of ${rule.title}`);
+  const step = !paper.on ? ISSUES_STEP : data.appendix ? found.length : paper[rule.priority];
+  if (!step) {
+    place.replaceChildren();
+    return;
+  }
+  paged(place, found.length, step, draw, `${say("Pages")}: ${rule.title}`);
   const limit = found.length && same ? cells[threshold[found[0]]] : null;
-  if (limit !== null) place.prepend(el("p", { class: "note" }, `Threshold: ${words(limit, rule.unit)}`));
+  if (limit !== null) place.prepend(el("p", { class: "note" }, `${say("Threshold")}: ${words(limit, rule.unit)}`));
   details.dataset.drawn = "yes";
 }
 
@@ -83,6 +91,8 @@ function pageLink(row, stranger) {
     error === null ? null : el("span", { class: "error" }, own(error)));
 }
 
+const partOf = (count, whole) => say("{part} of {whole}", { part: numbers.format(count), whole });
+
 /** Say how many rules and issues of a priority fit the filter. */
 function drawGroup(group, issues) {
   const said = group.querySelector("h3 small");
@@ -91,7 +101,8 @@ function drawGroup(group, issues) {
   said.dataset.all ??= said.textContent;
   const [ofRules, ofIssues] = said.dataset.all.split(", ");
   const found = rules.reduce((sum, details) => sum + issues[Number(details.dataset.rule)], 0);
-  said.textContent = filtered() ? `${numbers.format(rules.length)} of ${ofRules}, ${numbers.format(found)} of ${ofIssues}` : said.dataset.all;
+  const narrowed = [partOf(rules.length, ofRules), partOf(found, ofIssues)].join(", ");
+  said.textContent = filtered() ? narrowed : said.dataset.all;
 }
 
 /** Say how many pages of each rule fit the filter, and hide rules without any. */
@@ -112,7 +123,7 @@ function drawRules() {
     any ||= !details.hidden;
     const place = details.querySelector("summary .count");
     place.dataset.all ??= place.textContent;
-    place.textContent = narrowed ? `${numbers.format(fits)} of ${place.dataset.all}` : place.dataset.all;
+    place.textContent = narrowed ? partOf(fits, place.dataset.all) : place.dataset.all;
     if (details.open) drawRule(details);
     else delete details.dataset.drawn;
   }
@@ -121,7 +132,7 @@ function drawRules() {
 }
 
 /** The name of a column, in words. */
-const headed = (name) => (name === "url" ? "Page" : visible(name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ")));
+const headed = (name) => say(name === "url" ? "Page" : visible(capital(name).replaceAll("_", " ")));
 
 /** A cell of a table of changes: rules, pages and priorities as elsewhere, all else as text. */
 function changed(name, value, rows, rules) {

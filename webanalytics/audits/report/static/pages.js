@@ -1,24 +1,26 @@
 // The list of pages: a table or cards, in an order of the reader's choice.
 
+/** Whether a column says anything: links to pages of many sites are often none. */
+const told = (key) => key !== "inlinks" || Array.from(data.pages.inlinks).some((place) => cells[place] > 0);
 const COLUMNS = [
-  { key: "issues", label: "Issues", down: true },
-  { key: "title", label: "Page" },
-  { key: "score", label: "Health", number: true },
-  { key: "http_status", label: "Status" },
-  { key: "indexable", label: "Indexable" },
+  { key: "issues", label: say("Issues"), down: true },
+  { key: "title", label: say("Page") },
+  { key: "score", label: say("Score"), number: true },
+  { key: "http_status", label: say("Status") },
+  { key: "indexable", label: say("Indexable") },
   { key: "section", label: data.cut, wide: true },
-  { key: "title_length", label: "Title length", number: true, wide: true },
-  { key: "description_length", label: "Description length", number: true, wide: true },
-  { key: "wordCount", label: "Words", number: true, wide: true },
-  { key: "inlinks", label: "Links to it", number: true, down: true, wide: true },
-  { key: "elapsed", label: "Seconds", number: true, down: true, wide: true },
-].filter(({ key }) => key === "issues" || key === "title" || has(key));
-const ORDERS = [...COLUMNS, { key: "url", label: "Address" }, { key: "row", label: "Order of the audit" }];
+  { key: "title_length", label: say("Title length"), number: true, wide: true },
+  { key: "description_length", label: say("Description length"), number: true, wide: true },
+  { key: "wordCount", label: say("Words"), number: true, wide: true },
+  { key: "inlinks", label: say("Links to it"), number: true, down: true, wide: true },
+  { key: "elapsed", label: say("Seconds"), number: true, down: true, wide: true },
+].filter(({ key }) => key === "issues" || key === "title" || (has(key) && told(key)));
+const ORDERS = [...COLUMNS, { key: "url", label: say("Address") }, { key: "row", label: say("Order of the audit") }];
 const TABLE_STEP = 100;
 const CARDS_STEP = 20;
 
 const state = { key: "issues", down: true, view: "table", order: [] };
-const collator = new Intl.Collator("en", { numeric: true });
+const collator = new Intl.Collator(data.language, { numeric: true });
 const weight = (row) => (counts[3 * row] * 1e4 + counts[3 * row + 1]) * 1e4 + counts[3 * row + 2];
 
 /** Two values in order; missing ones come last in both directions. */
@@ -43,7 +45,7 @@ function sortedRows() {
 function issueCounts(row) {
   const parts = PRIORITIES.map((priority, level) => {
     const count = counts[3 * row + level];
-    return count ? el("span", { class: `badge ${priority}`, title: `${count} of ${priority} priority` }, String(count), el("span", { class: "hearing" }, ` ${priority}`)) : null;
+    return count ? el("span", { class: `badge ${priority}`, title: say(`${capital(priority)} priority`) }, String(count), el("span", { class: "hearing" }, ` ${say(priority)}`)) : null;
   }).filter(Boolean);
   return parts.length ? parts : ["\u2013"];
 }
@@ -54,7 +56,7 @@ function cell({ key, number, wide }, row) {
   const value = get(key, row);
   if (key === "issues") return el("td", { class: classes }, issueCounts(row));
   if (key === "http_status" && get("status", row) !== "ok") {
-    return el("td", { class: classes }, el("span", { class: "badge high" }, value === null ? "failed" : words(value)));
+    return el("td", { class: classes }, el("span", { class: "badge high" }, value === null ? say("failed") : words(value)));
   }
   return el("td", { class: classes }, own(value));
 }
@@ -71,8 +73,8 @@ function heading(column) {
 function drawTable(first, last) {
   const head = el("tr", {}, COLUMNS.map(heading));
   const rows = state.order.slice(first, last).map((row) => el("tr", { "data-page": String(row + 1) }, COLUMNS.map((column) => cell(column, row))));
-  const table = el("table", { class: "of-pages" }, el("caption", { class: "hearing" }, "Pages"), el("thead", {}, head), el("tbody", {}, rows));
-  return scrolled(table, "Table of pages");
+  const table = el("table", { class: "of-pages" }, el("caption", { class: "hearing" }, say("Pages")), el("thead", {}, head), el("tbody", {}, rows));
+  return scrolled(table, say("Table of pages"));
 }
 
 function drawCards(first, last) {
@@ -83,10 +85,10 @@ function drawCards(first, last) {
 function drawPages() {
   state.order = sortedRows();
   const cards = state.view === "cards";
-  paged(byId("list"), state.order.length, cards ? CARDS_STEP : TABLE_STEP, cards ? drawCards : drawTable, "Parts of the list of pages");
-  if (!state.order.length) byId("list").replaceChildren(el("p", {}, "No page fits the filter."));
+  paged(byId("list"), state.order.length, paper.on ? state.order.length || 1 : cards ? CARDS_STEP : TABLE_STEP, cards ? drawCards : drawTable, say("Parts of the list of pages"));
+  if (!state.order.length) byId("list").replaceChildren(el("p", {}, say("No page fits the filter.")));
   byId("sort").value = state.key;
-  byId("direction").textContent = state.down ? "\u2193 falling" : "\u2191 rising";
+  byId("direction").textContent = state.down ? `\u2193 ${say("falling")}` : `\u2191 ${say("rising")}`;
   for (const button of document.querySelectorAll("[data-view]")) {
     button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
   }

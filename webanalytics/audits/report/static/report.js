@@ -7,10 +7,9 @@ function apply() {
   drawRules();
   drawPages();
   const issues = issueOn.reduce((sum, on) => sum + on, 0);
-  const all = data.missing ? `${numbers.format(size)} addresses` : plural(size, "page"); // some without a page
-  byId("matches").textContent = filtered()
-    ? `${numbers.format(state.order.length)} of ${all}, ${plural(issues, "issue")}`
-    : `${all}, ${plural(issues, "issue")}`;
+  const all = data.missing ? several("{n} address", "{n} addresses", size) : several("{n} page", "{n} pages", size);
+  const shown = filtered() ? partOf(state.order.length, all) : all;
+  byId("matches").textContent = `${shown}, ${several("{n} issue", "{n} issues", issues)}`;
 }
 
 /** Show the card of a page over the report. */
@@ -25,9 +24,9 @@ function openCard(row) {
     });
     return button;
   };
-  const close = el("button", { type: "button", class: "close" }, "Close");
+  const close = el("button", { type: "button", class: "close" }, say("Close"));
   close.addEventListener("click", () => dialog.close());
-  const tools = el("span", { class: "tools" }, step("Previous", -1), step("Next", 1), close);
+  const tools = el("span", { class: "tools" }, step(say("Previous"), -1), step(say("Next"), 1), close);
   dialog.replaceChildren(card(row, "h2", tools, "card-title"));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
@@ -126,21 +125,40 @@ for (const details of document.querySelectorAll("details.change")) {
   if (details.open) drawChange(details);
 }
 
-// On paper every rule shows the first of its pages.
+// On paper every rule shows the first of its pages; in an appendix all of them.
 const opened = [];
 window.addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details.rule:not([open]):not([hidden])")) {
+  paper.on = true;
+  for (const details of document.querySelectorAll("details.rule:not([hidden])")) {
+    if (!details.open) opened.push(details);
     details.open = true;
-    if (!details.dataset.drawn) drawRule(details);
-    opened.push(details);
+    drawRule(details);
   }
+  if (data.appendix) drawPages();
 });
 window.addEventListener("afterprint", () => {
+  paper.on = false;
+  for (const details of document.querySelectorAll("details.rule[open]")) drawRule(details);
   for (const details of opened.splice(0)) details.open = false;
+  drawPages();
 });
 
+// Tables that are wider than their place say so.
+const wide = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const place = target.parentElement;
+    place?.classList.toggle("wider", target.offsetWidth > place.clientWidth + 1);
+    if (place) place.dataset.hint = say("Scroll sideways for more");
+  }
+});
+function watchTables() {
+  for (const table of document.querySelectorAll(".scroll > table")) wide.observe(table);
+}
+new MutationObserver(watchTables).observe(document.querySelector("main"), { childList: true, subtree: true });
+watchTables();
+
 // Names of languages, from the browser.
-const names = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
+const names = new Intl.DisplayNames(data.language, { type: "language", fallback: "none" });
 function languageName(code) {
   try {
     return names.of(code);

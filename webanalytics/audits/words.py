@@ -1,0 +1,93 @@
+"""The words of a report in the language of its reader: catalogues of gettext, numbers and dates."""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from webanalytics.core import strings
+from webanalytics.errors import ParameterError
+
+LANGUAGES = ("en", "de", "fr", "es")
+LOCALES = Path(__file__).with_name("locales")
+_SEPARATORS = {"en": (",", "."), "de": (".", ","), "fr": ("\u202f", ","), "es": (".", ",")}
+"""Signs between thousands, and before decimals."""
+_MONTHS = "January February March April May June July August September October November December"
+_spoken: ContextVar[str] = ContextVar("spoken", default="en")
+
+
+def checked_language(language: object) -> str:
+    """Return a language that reports speak; raises `ParameterError` for another."""
+    if language not in LANGUAGES:
+        raise ParameterError(f"The `language` parameter must be one of {', '.join(LANGUAGES)}.", "language")
+    return str(language)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Say in a language whatever is said within."""
+    before = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(before)
+
+
+def spoken() -> str:
+    """Return the code of the language."""
+    return _spoken.get()
+
+
+@cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """Return the texts of a language: the report's own, then those of the rules; of English, none."""
+    if language == "en":
+        return gettext.NullTranslations()
+    found = gettext.translation("report", LOCALES, [language])
+    found.add_fallback(gettext.translation("rules", LOCALES, [language]))
+    return found
+
+
+def say(text: str, **values: str) -> str:
+    """Return a text in the language spoken, or as it is where it has none there; with values filled in."""
+    said = catalogue(spoken()).gettext(text) if text else ""
+    return said.format(**values) if values else said
+
+
+def several(one: str, many: str, count: int, **values: str) -> str:
+    """Return the text for a number of things, with the number as ``{n}``."""
+    return catalogue(spoken()).ngettext(one, many, count).format(n=number(count), **values)
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Return a number as the language writes it; Spanish has no sign in one of four digits."""
+    whole, _, rest = f"{value:,.{digits}f}".partition(".")
+    thousands, decimals = _SEPARATORS[spoken()]
+    whole = whole.replace(",", "" if spoken() == "es" and len(whole.lstrip("-")) < 6 else thousands)
+    return f"{whole}{decimals}{rest}" if rest else whole
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent: never 0% for some, never 100% for less than all."""
+    return strings.percent(share).replace("%", "%" if spoken() == "en" else "\u202f%")
+
+
+def points(value: float) -> str:
+    """Return a number with at most one decimal."""
+    return number(value, 0 if f"{value:.1f}".endswith(".0") else 1)
+
+
+def day(moment: datetime, time: bool = True) -> str:
+    """Return a day in words, and the time of day.
+
+    >>> day(datetime(2026, 11, 4, 9, 5))
+    '4 November 2026, 09:05 UTC'
+    """
+    month = say(_MONTHS).split()[moment.month - 1]
+    text = say("{day} {month} {year}", day=str(moment.day), month=month, year=str(moment.year))
+    return f"{text}, {moment:%H:%M} UTC" if time else text
