@@ -56,12 +56,14 @@ def written(store: Store, table: Any, before: tuple[Entry, Any] | None) -> dict[
             fresh[name] = pa.concat_arrays([array, pa.nulls(size - len(array), array.type)])
         parts.append(store.write_part(part_of("cells"), pa.table(fresh)))
     used = np.unique(np.concatenate(list(places.values())) >> BITS)
-    distinct: dict[bytes, tuple[str, Any]] = {}  # most columns change together, or not at all
+    distinct: dict[bytes, tuple[int, Any]] = {}  # most columns change together, or not at all
     for name, at in places.items():
-        at = np.searchsorted(used, at >> BITS) << BITS | at & MASK
-        places[name] = distinct.setdefault(at.tobytes(), (str(len(distinct)), at))[0]
+        at = (np.searchsorted(used, at >> BITS) << BITS | at & MASK) - np.arange(len(table))  # mostly 0
+        places[name] = distinct.setdefault(at.tobytes(), (len(distinct), at))[0]
     metadata = {**(table.schema.metadata or {}), ABOUT: json.dumps(places)}
-    listed = pa.table(dict(distinct.values())).replace_schema_metadata(metadata)
+    listed = pa.table({"at": np.concatenate([at for _, at in distinct.values()])}).replace_schema_metadata(
+        metadata
+    )
     return {
         "places": store.write_part(part_of("places"), listed),
         "parts": [parts[at] for at in used.tolist()],
@@ -69,8 +71,9 @@ def written(store: Store, table: Any, before: tuple[Entry, Any] | None) -> dict[
 
 
 def _places(listed: Any) -> dict[str, Any]:
-    labels = json.loads(listed.schema.metadata[ABOUT])
-    return {name: listed[label].to_numpy() for name, label in labels.items()}
+    blocks = json.loads(listed.schema.metadata[ABOUT])
+    at = listed["at"].to_numpy().reshape(max(blocks.values()) + 1, -1)
+    return {name: at[block] + np.arange(at.shape[1]) for name, block in blocks.items()}
 
 
 def read(store: Store, entry: Entry, wanted: Collection[str] | None, known: dict[str, Any]) -> Any:
