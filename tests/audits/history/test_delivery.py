@@ -19,7 +19,7 @@ import pytest
 from tests.audits.history.nights import Watch, page, site
 from webanalytics.audits.history import messages
 from webanalytics.errors import ParameterError
-from webanalytics.fetching.post import NotSentError, post_json, send_mail
+from webanalytics.fetching.post import NotSentError, post_json
 
 NOINDEX = '[[alert]]\nwhen = "noindex"\n'
 SECRET = "T0PSECRETTOKEN"

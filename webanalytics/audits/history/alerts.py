@@ -1,7 +1,7 @@
 """What to tell of an audit beside the last good one.
 
-A finding is told when it holds in N of the last M runs, once, and is resolved when it did not hold in N
-runs one after the other. A run that could not look says nothing: what was not fetched is neither gone nor mended.
+A finding is told when it holds in N of the last M runs, once, and is over when it did not hold in N runs one
+after the other. A run that could not look says nothing: what was not fetched is neither gone nor mended.
 """
 
 from __future__ import annotations

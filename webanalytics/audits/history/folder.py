@@ -18,7 +18,7 @@ import pandas as pd
 from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.storage.folders import described, restored
-from webanalytics.errors import reason
+from webanalytics.errors import ParameterError, reason
 from webanalytics.runs.frames.arrow import LAYOUT, declared, unpacked
 from webanalytics.runs.storage.store import NAMED_DIGITS, Store, folder_path, refusal
 
@@ -47,6 +47,8 @@ def name_of(date: str) -> str:
 def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
     """Add an audit to a history, and return the run; one of the same moment is replaced."""
     store = store_of(folder, parameter)
+    if not len(audit.raw):
+        raise ParameterError.must_be("audit", "an audit that has pages")
     date = audit.origin.date or datetime.now(UTC).isoformat(timespec="seconds")
     manifest, tables = described(audit.raw, replace(audit.origin, date=date, score=audit.score))
     issues, judged = audit.issues, audit.judged()
@@ -94,12 +96,14 @@ def cells_of(
 ) -> Mapping[str, Any]:
     """Return columns of one page in a run, by any of its addresses; nothing where it was not there."""
     table = read(store, run["tables"]["pages"], {*columns, KEY}, known)
-    kinds = dict(json.loads(table.schema.metadata[LAYOUT])["columns"])
+    kinds, known_fields = dict(json.loads(table.schema.metadata[LAYOUT])["columns"]), declared("audit")
     row = next((row for row, url in enumerate(table[KEY].to_pylist()) if url in urls), None)
-    return {} if row is None else {
-        name: unpacked(table[name].slice(row, 1), kinds[name], declared("audit").get(name), pd.RangeIndex(1)).iloc[0]
-        for name in table.column_names
-    }  # fmt: skip
+
+    def cell(name: str) -> Any:
+        index = pd.RangeIndex(1)
+        return unpacked(table[name].slice(row, 1), kinds[name], known_fields.get(name), index).iloc[0]
+
+    return {} if row is None else {name: cell(name) for name in table.column_names}
 
 
 def keep_only(store: Store, kept: list[Run]) -> None:

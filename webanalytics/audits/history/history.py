@@ -72,11 +72,11 @@ class History:
         rows = []
         for run in self._runs:
             counts = {name: run["issues"].get(name, 0) for name in PRIORITIES}
-            rows.append({**run, **counts, "issues": sum(counts.values())})
+            rows.append(run | counts | {"issues": sum(counts.values())})
         return _dated(frame_of(_SCORES, rows))
 
     def rule(self, name: str) -> pd.DataFrame:
-        """Return a row for each audit: date, issues of a rule (missing where it was not tried), and pages."""
+        """Return a row for each audit: date, issues of a rule (missing where it was not tried), pages."""
         runs = self._runs
         if name not in RULES and not any(name in run["rules"] for run in runs):
             hint = did_you_mean(str(name), RULES) or "."
@@ -91,8 +91,8 @@ class History:
     def page(self, url: str, fields: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a row for each audit: date, ``changed`` and fields of a page, by default the usual ones.
 
-        ``changed`` names the fields that differ from the last time that the page was there, an empty list where
-        none does; it is missing for the first time, and where the page was not there.
+        ``changed`` names the fields that differ from the last time that the page was there, and is an empty
+        list where none does; it is missing for the first time, and where the page was not there.
         """
         wanted, normal = list(FIELDS if fields is None else fields), address(url)
         rows: list[dict[str, Any]] = []
@@ -186,8 +186,8 @@ def history(folder: str | os.PathLike[str]) -> History:
     Returns
     -------
     History
-        ``dates``, ``scores()``, ``rule(name)``, ``page(url)``, ``since(date)``, ``load(date)``, ``compare()``,
-        ``timeline()``, ``thin(keep)`` and ``append(audit)``.
+        ``dates``, ``scores()``, ``rule(name)``, ``page(url)``, ``since(date)``, ``load(date)``,
+        ``compare()``, ``timeline()``, ``thin(keep)`` and ``append(audit)``.
 
     Raises
     ------
