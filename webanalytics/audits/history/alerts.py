@@ -203,6 +203,7 @@ _FINDERS = {"issues": _issues, "changed": _changed, "sitemap": _sitemap} | dict.
 def judge(alerts: Iterable[Item], view: View, known: list[Item]) -> tuple[list[Item], list[Item], list[Item]]:
     """Return what is known after a run, what is to be told of it, and what is resolved."""
     kept, told, resolved = list[Item](), list[Item](), list[Item]()
+    taken: set[Key] = set()  # noindex is a condition and a rule
     for alert in alerts:
         name, (need, of) = json.dumps(alert, sort_keys=True), alert["of"]
         found, holds = _FINDERS[alert["when"]](alert, view)
@@ -212,8 +213,9 @@ def judge(alerts: Iterable[Item], view: View, known: list[Item]) -> tuple[list[I
             old, new = value if isinstance(value, tuple) else (None, value)
             old = view.since.score.before if alert["when"] == "score" and view.since else old
             made = {"alert": name, "what": key[0], "where": key[1], "before": old, "seen": "", "told": False}
-            if key in mine or alert["when"] == "score" or inside(key[1]):
+            if key in mine or (key not in taken and (alert["when"] == "score" or inside(key[1]))):
                 mine.setdefault(key, made)["said"] = _said(old, new)
+        taken |= mine.keys()
         for key, item in mine.items():
             now = True if key in found else holds(key, item)
             item["seen"] = item["seen"] if now is None else (item["seen"] + "01"[now])[-of:]
@@ -241,7 +243,9 @@ def grouped(items: Iterable[Item]) -> list[Item]:
         {
             **{"what": what, "count": len(members), "when": json.loads(alert)["when"] if alert else "outage"},
             "templates": dict(Counter(_template(item["where"]) for item in members).most_common(5)),
-            "examples": [{"where": item["where"], "said": item["said"]} for item in members[:3]],
+            "examples": sorted(({"where": one["where"], "said": one["said"]} for one in members), key=str)[
+                :3
+            ],
         }
         for (alert, what), members in groups.items()
     ]

@@ -24,7 +24,7 @@ from webanalytics.urls import address
 
 FIELDS = (
     *("status", "http_status", "error", "final_url", "title", "description", "canonical", "robots"),
-    *("x_robots_tag", "lang", "wordCount", "elapsed"),
+    *("x_robots_tag", "lang", "wordCount"),
 )
 """What is shown of a page where nobody says."""
 PERIODS = {"daily": "D", "weekly": "W", "monthly": "M", "yearly": "Y"}

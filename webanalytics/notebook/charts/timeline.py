@@ -20,7 +20,7 @@ def timeline(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None =
     ax = style.start(ax, 3.2)
     days: Any = dates.date2num(pd.to_datetime(rows["date"]))  # type: ignore[no-untyped-call]
     bars, bottom = ax.twinx(), data.numbers(rows["high"]) * 0
-    width = max((days.max() - days.min()) / len(rows) * 0.5, 0.05) if len(rows) else 1.0
+    width = min([*(days[1:] - days[:-1]), 30]) * 0.7
     for name in ("high", "medium"):
         counts = data.numbers(rows[name])
         bars.bar(days, counts, width, bottom, color=FILLS[name], alpha=0.45, label=f"{name} issues (right)")
@@ -29,8 +29,10 @@ def timeline(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None =
     ax.set(ylim=(0, 102), zorder=bars.get_zorder() + 1)
     ax.patch.set_visible(False)
     bars.set_ylim(0, max(*bottom.tolist(), 1, 1) * 2.5)
-    ax.xaxis_date()
-    captions.grid(ax, "y")
+    locator = dates.AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    captions.count_axis(bars.yaxis)
     captions.legend_below(ax, [*ax.get_lines(), *bars.containers])
     captions.headline(ax, title or f"{counted(len(rows), 'audit')} of a site")
     return ax
