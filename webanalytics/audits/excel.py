@@ -34,7 +34,7 @@ OF_PAGES = (
 OF_RULES = frozenset(("category", "type", "scope", "fix", "help"))
 """Columns that issues of one rule would all repeat: the sheet of rules has them."""
 
-FIRST = ("rule_title", "rule", "change", "priority", "url")
+FIRST = ("rule_title", "rule", "change", "priority", "url", "page_title")
 """Columns with which the sheets of rules and issues begin."""
 
 
