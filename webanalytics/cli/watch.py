@@ -29,6 +29,7 @@ from webanalytics.audits.history import folder as folders
 from webanalytics.audits.history import messages
 from webanalytics.audits.history.alerts import OPTIONS, View, grouped, judge
 from webanalytics.audits.history.history import History
+from webanalytics.audits.storage.folders import reading
 from webanalytics.cli.access_files import PLACES
 from webanalytics.cli.flags import add_command
 from webanalytics.core.run_options import RECORDS
@@ -140,7 +141,8 @@ def _run(config: Mapping[str, Any], history: History, date: str) -> int:
     path, title = history.folder / STATE, one_line(str(config.get("name", config["history"].name)))
     state: dict[str, Any] = {"baseline": "", "outage": "", "items": [], "outbox": []}
     if path.exists():
-        state |= json.loads(path.read_text("utf-8"))
+        with reading(folders.store_of(history.folder), "history"):
+            state |= json.loads(path.read_text("utf-8"))
     audit, why = _audited(config, date)
     outage = {"alert": "", "what": "nothing could be fetched", "where": title, "said": why or state["outage"]}
     told, resolved = (

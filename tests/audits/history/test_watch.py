@@ -18,6 +18,7 @@ from tests.audits.history.nights import Watch, page, site
 from webanalytics.audits.history.alerts import OPTIONS
 from webanalytics.cli import main
 from webanalytics.cli.watch import read_config, watch
+from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import Reply, SiteServer
 
 ROOT = Path(__file__).parents[3]
@@ -171,6 +172,19 @@ def test_a_run_that_dies_after_it_was_kept_is_judged_by_the_next(
         with pytest.raises(KeyboardInterrupt):
             watched.run(changed)
     assert watched.run(changed) == (1, ["new noindex 1 (/shop/* 1)"])
+    (tmp_path / "history" / ".watch.json").write_text('{"baseline": ')
+    with pytest.raises(ParameterError, match="unchanged"):
+        watched.run(changed)
+
+
+def test_a_rule_that_is_a_condition_too_is_told_once(tmp_path: Path) -> None:
+    watched = Watch(tmp_path, '[[alert]]\nwhen = "noindex"\n[[alert]]\nwhen = "issues"\nrule = "noindex"\n')
+    watched.run(site())
+    assert watched.run(site({"/shop/p4": page("/shop/p4", robots="noindex")})) == (
+        1,
+        ["new noindex 1 (/shop/* 1)"],
+    )
+    assert watched.run(site()) == (0, ["resolved noindex 1 (/shop/* 1)"])
 
 
 def blocks(language: str) -> list[str]:
