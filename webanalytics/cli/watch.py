@@ -28,7 +28,7 @@ from webanalytics.audits.compare.comparison import Comparison
 from webanalytics.audits.history import folder as folders
 from webanalytics.audits.history import messages
 from webanalytics.audits.history.alerts import OPTIONS, View, grouped, judge
-from webanalytics.audits.history.history import History
+from webanalytics.audits.history.history import History, periods
 from webanalytics.audits.storage.folders import reading
 from webanalytics.cli.access_files import PLACES
 from webanalytics.cli.flags import add_command
@@ -85,6 +85,7 @@ def read_config(path: Path) -> dict[str, Any]:
     if "history" not in config or sum(name in config for name in SOURCES) != 1:
         raise _wrong("config", f"have `history`, and one of {', '.join(SOURCES)}")
     folder = path.parent
+    periods(config.get("thin", "daily after 1 day"), "thin")
     alerts = [_alert(alert, folder) for alert in config.get("alert", ())]
     to = [messages.checked(one) for one in config.get("to", [{"kind": "stdout"}])]
     to = [one | ({"path": str(folder / one["path"])} if "path" in one else {}) for one in to]
@@ -105,7 +106,11 @@ def _alert(alert: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if wrong or runs is None:
         raise _wrong("alert", f"have no such {min(wrong)!r} where `when` is {made['when']}")
     matching(made["segment"] or "*", "segment")
+    if made["when"] == "certificate" and not hasattr(webanalytics, "certificates"):
+        raise _wrong("alert", "not be about certificates, which this version does not read")
     made |= {"plan": str(folder / made["plan"])} if "plan" in made else {}
+    if not Path(made.get("plan", __file__)).is_file():
+        raise _wrong("alert", "have a `plan` that is a file")
     return made | {"of": [int(runs[1]), int(runs[2])]}
 
 
@@ -213,10 +218,6 @@ def _view(config: Mapping[str, Any], audit: Audit, before: Audit | None) -> View
             asked[alert["plan"]] = sync.check_redirects(alert["plan"], **_of_pages(config))
         elif alert["when"] == "certificate":
             hosts = {urlsplit(url).netloc for url in audit.raw["url"] if str(url).startswith("https:")}
-            ask = getattr(webanalytics, "certificates", None)
-            if ask is None:
-                raise _wrong("alert", "not be about a certificate: this version reads none")
-            asked["certificate"] = ask(
-                sorted(hosts), allow_private=bool(config["options"].get("allow_private"))
-            )
+            private = bool(config["options"].get("allow_private"))
+            asked["certificate"] = webanalytics.certificates(sorted(hosts), allow_private=private)
     return View(audit, since, asked)

@@ -54,6 +54,8 @@ GOOD = 'history = "h"\nurls = ["https://a.example/"]\n'
         (GOOD + '[[alert]]\nwhen = "lost"\nruns = "3 of 2"\n', "no such 'runs'"),
         (GOOD + '[[alert]]\nwhen = "issues"\npriority = "urgent"\n', "no such 'priority'"),
         (GOOD + '[[alert]]\nwhen = "lost"\nsegment = "("\n', "segment"),
+        (GOOD + '[[alert]]\nwhen = "redirects"\nplan = "none.csv"\n', "`plan` that is a file"),
+        ('thin = "now and then"\n' + GOOD, "`thin` parameter"),
         (GOOD + '[[to]]\nkind = "slack"\nurl = "$NOT_THERE"\n', "NOT_THERE"),
     ],
 )

@@ -145,10 +145,7 @@ class History:
 
         Several periods have commas: ``"weekly after 30 days, monthly after 365 days"``.
         """
-        steps = [_KEEP.fullmatch(step.strip()) for step in str(keep).split(",")]
-        limits = sorted((int(step[2]), PERIODS[step[1]]) for step in steps if step)
-        if not all(steps):
-            raise ParameterError.must_be("keep", 'such as "monthly after 90 days"')
+        limits = periods(keep)
         with reading(self._store, "folder"):
             runs, chosen = folders.runs_of(self._store), dict[object, int]()
             moments = [pd.Timestamp(run["date"]).tz_localize(None) for run in runs]
@@ -163,6 +160,14 @@ class History:
         return pd.DatetimeIndex(
             [run["date"] for place, run in enumerate(runs) if place not in kept], name="date"
         )
+
+
+def periods(keep: str, parameter: str = "keep") -> list[tuple[int, str]]:
+    """Return from which age in days on there is one audit a period."""
+    steps = [_KEEP.fullmatch(step.strip()) for step in str(keep).split(",")]
+    if not all(steps):
+        raise ParameterError.must_be(parameter, 'such as "monthly after 90 days"')
+    return sorted((int(step[2]), PERIODS[step[1]]) for step in steps if step)
 
 
 def _same(name: str, old: Any, new: Any) -> bool:
