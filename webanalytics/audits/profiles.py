@@ -107,70 +107,10 @@ class Profile:
         return _changed(cls(str(data.get("name", ""))), parts, "profile")
 
 
-PROFILES: dict[str, Profile] = {
-    profile.name: profile
-    for profile in (
-        Profile(DEFAULT_PROFILE),
-        Profile(
-            "strict",
-            priorities={
-                "title_multiple": "high",
-                "description_missing": "medium",
-                "description_multiple": "medium",
-                "h1_missing": "high",
-                "headings_not_sequential": "medium",
-                "images_without_alt_attribute": "high",
-                "images_without_alt_text": "medium",
-                "images_without_size": "medium",
-                "lorem_ipsum": "high",
-                "lang_missing": "medium",
-                "language_differs": "medium",
-                "viewport_missing": "high",
-                "viewport_blocks_zoom": "medium",
-                "charset_missing": "medium",
-                "meta_refresh": "medium",
-                "open_graph_missing": "medium",
-                "structured_data_recommended": "medium",
-                "redirect": "medium",
-                "links_to_redirects": "medium",
-                "no_inlinks": "high",
-                "slow_response": "high",
-            },
-            thresholds={
-                "content_low": 300,
-                "url_too_long": 100,
-                "images_too_large": 70,
-                "near_duplicate": 80,
-                "slow_response": 0.5,
-                "html_too_large": 1_000_000,
-            },
-        ),
-        Profile(
-            "news",
-            # a report needs no subheadings, and its address often holds the date and a number
-            off=frozenset(("h2_missing", "h2_multiple", "title_same_as_h1", "url_parameters")),
-            priorities={
-                "structured_data_missing": "medium",
-                "structured_data_recommended": "medium",
-                "open_graph_missing": "high",
-                "open_graph_incomplete": "medium",
-                "open_graph_image_missing": "high",
-                "social_card_missing": "medium",
-                "social_card_without_image": "medium",
-                "description_missing": "medium",
-                "content_low": "low",
-                "slow_response": "high",
-            },
-            # headlines are sentences, reports may be short, and front pages link to very many of them
-            thresholds={
-                "h1_too_long": 110,
-                "h2_too_long": 110,
-                "content_low": 80,
-                "url_too_long": 150,
-                "many_internal_links": 2_000,
-            },
-        ),
-    )
+_READ = tomllib.loads((Path(__file__).parent / "data" / "profiles.toml").read_text("utf-8"))
+
+PROFILES: dict[str, Profile] = {DEFAULT_PROFILE: Profile(DEFAULT_PROFILE)} | {
+    name: Profile(name, **{**parts, "off": frozenset(parts.get("off", ()))}) for name, parts in _READ.items()
 }
 """The profiles that come with the package, by name."""
 
