@@ -141,6 +141,7 @@ SUMMARIES = {
 _BESIDES = {
     "compare": "webanalytics.audits.storage.functions",
     "content_gap": "webanalytics.audits.content.content_gap",
+    "history": "webanalytics.audits.history.history",
     "load": "webanalytics.audits.storage.functions",
     "tlsa_record": "webanalytics.records.dane.tlsa",
 }

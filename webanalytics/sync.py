@@ -10,6 +10,7 @@ from typing import Any
 from webanalytics.audits import function as audits_function
 from webanalytics.audits import site_functions as audits_site_functions
 from webanalytics.audits.content.content_gap import content_gap
+from webanalytics.audits.history.history import history
 from webanalytics.audits.moves import landing as moves_landing
 from webanalytics.audits.moves import plan as moves_plan
 from webanalytics.audits.storage.functions import compare, load
@@ -33,6 +34,7 @@ __all__ = [
     "convert",
     "crawl",
     "dane",
+    "history",
     "hmac",
     "keywords",
     "live_tlsa",

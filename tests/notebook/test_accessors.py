@@ -49,6 +49,7 @@ def test_every_function_over_a_column_is_a_method() -> None:
         "check_redirects",
         "compare",
         "content_gap",
+        "history",
         "crawl",
         "llms_txt",
         "live_tlsa",

@@ -153,13 +153,20 @@ class ExportMethods:
 
         return write_workbook(path, sheets_of_audit(self, columns, rules))
 
-    def save(self: Audited, folder: str | os.PathLike[str]) -> Path:
+    def save(
+        self: Audited,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        history: str | os.PathLike[str] | None = None,
+    ) -> Path:
         """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
 
         Parameters
         ----------
-        folder : str or path
+        folder : str or path, optional
             A folder that is new, empty, or holds an audit, which is replaced.
+        history : str or path, optional
+            A folder of audits by date, which this one is added to; see `webanalytics.history`.
 
         Returns
         -------
@@ -169,10 +176,17 @@ class ExportMethods:
         Raises
         ------
         ParameterError
-            For a folder with other files, or a column that cannot be saved.
+            For a folder with other files, a column that cannot be saved, and neither of both folders.
         MissingExtraError
             Where pyarrow is not installed.
         """
+        from webanalytics.audits.history.folder import append
         from webanalytics.audits.storage.folders import save
 
+        if folder is None and history is None:
+            raise ParameterError.must_be("folder", "a folder, unless `history` is one")
+        if history is not None:
+            append(self, history)
+        if folder is None:
+            return Path(history or "")
         return save(self.raw, replace(self.origin, score=self.score), folder)

@@ -45,6 +45,7 @@ from webanalytics.cli.row_safety import (
 )
 from webanalytics.cli.saved import add_saved
 from webanalytics.cli.updates import add_crawlers
+from webanalytics.cli.watch import add_watch
 from webanalytics.core.messages import for_terminal
 from webanalytics.core.run_options import RECORDS, option_context
 from webanalytics.core.strings import did_you_mean
@@ -74,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     audits.add_compare(commands)
     add_moves(commands)
     add_saved(commands)
+    add_watch(commands)
     common(audit, "url")
     setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,31 @@ _PART = re.compile(rf"({'|'.join(_NAMES)})-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
 def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Path:
     """Save an audit to a folder; see `webanalytics.Audit.save`."""
     store = _store(folder)
-    crawl = origin.crawl
     pages, rows = stored_parts.divided(frame)
+    manifest, tables = described(pages, origin, rows)
+    json.dumps(manifest, allow_nan=False)  # raises before anything is written
+    try:
+        store.make()
+        is_home = rows is not None and store.is_at(rows.parts.folder)
+        if not is_home and store.foreign(parts_alone=True):
+            raise refusal("folder", "that is empty or holds a saved audit")
+        if rows is not None and not is_home:
+            rows.copy_to(store)
+        parts = {}
+        for name, table in tables.items():
+            parts[name] = {"file": store.write_part(_named(name), table)}
+        store.write_manifest(manifest | {"parts": parts})
+        store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
+    except OSError as error:
+        raise refusal("folder", f"that can be written to: {reason(error)}") from None
+    return store.path
+
+
+def described(
+    pages: pd.DataFrame, origin: Origin, rows: stored_parts.StoredRows | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the manifest of an audit without its files, and its tables by name."""
+    crawl = origin.crawl
     frames = {"pages": pages} if origin.sitemap is None else {"pages": pages, "sitemap": origin.sitemap}
     frames |= {} if origin.checked is None else {"checked": origin.checked}
     frames |= {} if crawl is None else frames_of(crawl)
@@ -73,39 +97,41 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         **({} if crawl is None else {"crawl": values_of(crawl)}),
         **({} if rows is None else {"rows": rows.manifest}),
     }
-    json.dumps(manifest, allow_nan=False)  # raises before anything is written
-    try:
-        store.make()
-        is_home = rows is not None and store.is_at(rows.parts.folder)
-        if not is_home and store.foreign(parts_alone=True):
-            raise refusal("folder", "that is empty or holds a saved audit")
-        if rows is not None and not is_home:
-            rows.copy_to(store)
-        parts = {}
-        for name, table in tables.items():
-            parts[name] = {"file": store.write_part(_named(name), table)}
-        store.write_manifest(manifest | {"parts": parts})
-        store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
-    except OSError as error:
-        raise refusal("folder", f"that can be written to: {reason(error)}") from None
-    return store.path
+    return manifest, tables
 
 
 def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.DataFrame, Origin]:
     """Load what was saved in a folder, the value of a parameter; see `webanalytics.load`."""
     store = _store(folder, parameter)
-    try:
+    with reading(store, parameter):
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
-        profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
         if manifest["format"] == IN_PARTS:
             frames["pages"] = stored_parts.joined(store.path, frames["pages"], manifest["rows"])
-        crawl = crawl_of(frames, manifest["crawl"]) if "crawl" in manifest else None
-        checked = checked_of(frames)
-        copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
-        sitemap, robots = frames.get("sitemap"), manifest["robots"]
-        known = (sitemap, robots, profile, date, score, crawl, checked, copies)
-        origin = Origin(*known, _stopped(manifest), _mutes(manifest))
+        return frames["pages"], origin_of(manifest, frames)
+
+
+def restored(manifest: Any, tables: Mapping[str, Any]) -> tuple[pd.DataFrame, Origin]:
+    """Return the audit that `described` has described; raises what `reading` takes."""
+    checked = _checked(manifest | {"parts": tables})
+    frames = {name: frame_of(table, _fields(name)) for name, table in tables.items()}
+    return frames["pages"], origin_of(checked, frames)
+
+
+def origin_of(manifest: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> Origin:
+    """Return what an audit knows besides its pages, of a checked manifest."""
+    profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
+    crawl = crawl_of(frames, manifest["crawl"]) if "crawl" in manifest else None
+    copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
+    known = (frames.get("sitemap"), manifest["robots"], profile, date, score, crawl, checked_of(frames))
+    return Origin(*known, copies, _stopped(manifest), _mutes(manifest))
+
+
+@contextmanager
+def reading(store: Store, parameter: str) -> Iterator[None]:
+    """Turn what is wrong with saved files into the error about a parameter."""
+    try:
+        yield
     except FileNotFoundError:
         raise refusal(
             parameter,
@@ -129,7 +155,6 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
             "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
             f"`{shown(store.path)}`",
         ) from None
-    return frames["pages"], origin
 
 
 def told(folder: Path) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class Store:
                 (self.path / name).unlink()
 
     @contextmanager
-    def _opened(self, name: str) -> Iterator[BufferedReader]:
+    def opened(self, name: str) -> Iterator[BufferedReader]:
         """Open a regular file that is no link; a pipe in its place would never end."""
         path = self.path / name
         if path.is_symlink():
@@ -161,7 +161,7 @@ class Store:
 
     def read_manifest(self) -> Any:
         """Return the manifest's content; raises `Unreadable`, `ValueError` and `RecursionError`."""
-        with self._opened(self.manifest) as file:
+        with self.opened(self.manifest) as file:
             if os.fstat(file.fileno()).st_size > LARGEST_MANIFEST:
                 raise Unreadable
             return json.loads(file.read())
@@ -220,7 +220,7 @@ class Store:
 
         if not isinstance(name, str) or not self.part.fullmatch(name):
             raise Unreadable
-        with self._opened(name) as file:
+        with self.opened(name) as file:
             if not known:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 if not name.endswith(f"-{digest[:NAMED_DIGITS]}.parquet"):
@@ -236,7 +236,7 @@ class Store:
     def lines(self, name: str, longest: int, most: int) -> Iterator[bytes]:
         """Yield the lines of a file, none where there is no such file; what exceeds the bytes is left out."""
         try:
-            with self._opened(name) as file:
+            with self.opened(name) as file:
                 while most > 0 and (line := file.readline(longest)):
                     most -= len(line)
                     yield line

@@ -1,0 +1,228 @@
+"""Audits by date in a folder: what is asked of them, how little is stored, and what an interruption does."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from webanalytics.audits.history import folder as folders
+from webanalytics.errors import ParameterError
+from webanalytics.fetching.testing import crawl_site
+from webanalytics.runs.storage.store import Store
+
+LETTERS = random.Random(3)
+WORDS = ["".join(LETTERS.choice("abdeginorstu") for _ in range(LETTERS.randint(3, 9))) for _ in range(4_000)]
+
+
+def html(seed: int, words: int = 30, title: str = "") -> str:
+    said = random.Random(seed)
+    text = " ".join(said.choice(WORDS) for _ in range(words))
+    links = "".join(f'<a href="/{said.randrange(99)}">{said.choice(WORDS)}</a>' for _ in range(5))
+    return f"<title>{title or said.choice(WORDS)}</title><h1>{said.choice(WORDS)}</h1><p>{text}</p>{links}"
+
+
+def audited(pages: dict[str, str], date: str) -> wa.Audit:
+    frame = pd.DataFrame(
+        {"url": [f"https://a.example/{name}" for name in pages], "html": list(pages.values())}
+    )
+    audit = wa.audit(frame)
+    return wa.Audit(audit, dataclasses.replace(audit.origin, date=f"{date}T02:00:00+00:00"))
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> wa.audits.history.history.History:
+    history = wa.history(tmp_path / "site")
+    pages = {"": html(1, title="Home"), "tea": html(2, title="Tea"), "old": html(3, title="Old")}
+    audited(pages, "2026-09-30").save(history=history.folder)
+    pages |= {"tea": html(2, title="Green tea"), "new": html(4).replace("<title>", "<b>")}
+    pages.pop("old")
+    audited(pages, "2026-10-01").save(history=history.folder)
+    audited(pages | {"new": html(4, title="New")}, "2026-11-01").save(
+        tmp_path / "alone", history=history.folder
+    )
+    return history
+
+
+def test_what_is_asked_of_a_history(three: Any, tmp_path: Path) -> None:
+    assert [f"{date:%Y-%m-%d}" for date in three.dates] == ["2026-09-30", "2026-10-01", "2026-11-01"]
+    assert three.scores()["pages"].tolist() == [3, 3, 3]
+    loaded = [wa.Audit(*folders.audit_of(folders.store_of(three.folder), run)) for run in three._runs]
+    assert three.scores()["score"].tolist() == [audit.score for audit in loaded]
+    assert three.rule("title_missing")["issues"].tolist() == [0, 1, 0]
+    assert three.rule("title_missing")["change"].tolist() == [pd.NA, 1, -1]
+    assert three.rule("slow_response")["issues"].isna().all(), "pages that were given have no time"
+    tea = three.page("https://A.example/tea", ["title", "lang"])
+    assert tea["title"].tolist() == ["Tea", "Green tea", "Green tea"]
+    assert tea["changed"].tolist() == [None, ["title"], []]
+    old = three.page("https://a.example/old", ["title"])
+    assert old["title"].dropna().tolist() == ["Old"]
+    assert old["changed"].isna().all(), "it was there once: nothing to compare with"
+    assert len(three.since("2026-10")) == 2
+    assert len(three.since("2026-10").since("2026")) == 2
+    assert three.load("2026-10").pages["title"].tolist() == loaded[1].pages["title"].tolist()
+    changed = three.compare().changes
+    assert changed.loc[changed["field"] == "title", "url"].tolist() == ["https://a.example/new"]
+    assert (
+        three.compare("2026-09", "2026-11").pages.set_index("url")["change"]["https://a.example/old"]
+        == "removed"
+    )
+    ax = three.timeline()
+    assert ax.get_lines()[0].get_ydata().tolist() == three.scores()["score"].tolist()
+    assert "2026-11-01" in repr(three)
+    assert wa.load(tmp_path / "alone").raw.equals(three.load().raw)
+
+
+def test_an_audit_is_read_as_it_was(three: Any, tmp_path: Path) -> None:
+    few = {"include": "/guide|/$", "allow_private": True, "retries": 0, "resources": "ignore"}
+    with crawl_site() as served:
+        crawl = wa.crawl(served.start_url, max_depth=1, **few)
+        again = wa.crawl(served.start_url, max_depth=2, **few)
+    kept = wa.history(tmp_path / "crawls")
+    dated = []
+    for day, audit in enumerate((crawl, again, crawl), 1):
+        origin = dataclasses.replace(audit.origin, date=f"2026-11-0{day}T02:00:00+00:00")
+        kept.append(
+            wa.Audit(
+                audit.mute(rule="title_missing", reason="known"),
+                dataclasses.replace(origin, score=audit.score),
+            )
+        )
+        dated.append(audit)
+    for day, audit in enumerate(dated, 1):
+        found = kept.load(f"2026-11-0{day}")
+        assert found.raw.equals(audit.raw)
+        assert found.raw.attrs == audit.raw.attrs
+        assert found.links.equals(audit.links)
+        assert found.issues["rule"].tolist() == audit.issues["rule"].tolist()
+        assert found.origin.robots_files == audit.origin.robots_files
+
+
+def test_fifteen_days_take_less_than_twice_one(tmp_path: Path) -> None:
+    history, one = wa.history(tmp_path / "site"), tmp_path / "one"
+    noise = random.Random(5)
+    pages = {str(number): html(number, 1_500) for number in range(100)}
+    first = audited(pages, "2026-09-01")
+    first.save(one)
+    raw = first.raw
+    for day in range(15):
+        changed = (
+            {str(number): html(1000 * day + number, 1_500) for number in noise.sample(range(100), 3)}
+            if day
+            else {}
+        )
+        if changed:
+            new = audited(changed, "2026-09-01").raw
+            rows = {url: row for row, url in enumerate(new["url"])}
+            raw = pd.DataFrame(
+                {
+                    name: pd.Series(
+                        [
+                            new[name].iat[rows[url]] if url in rows else cell
+                            for url, cell in zip(raw["url"], raw[name], strict=True)
+                        ],
+                        dtype=raw[name].dtype,
+                    )
+                    for name in raw
+                }
+            )
+        raw = raw.assign(
+            elapsed=[noise.random() for _ in range(100)]
+        )  # as the time of an answer, never twice the same
+        raw.attrs = dict(first.raw.attrs)
+        audit = wa.Audit(raw, dataclasses.replace(first.origin, date=f"2026-09-{day + 1:02}T02:00:00+00:00"))
+        history.append(audit)
+        if day in (0, 8, 14):
+            assert history.load().raw.equals(audit.raw)
+    assert len(history) == 15
+    assert size(history.folder) < 2 * size(one), f"{size(history.folder) / size(one):.2f} times one audit"
+    same = size(history.folder)
+    history.append(wa.Audit(raw, dataclasses.replace(audit.origin, date="2026-10-01T02:00:00+00:00")))
+    assert size(history.folder) - same < size(one) / 15, (
+        "an audit that is as the last one takes next to nothing"
+    )
+
+
+@pytest.mark.parametrize("step", range(1, 4))  # parts, places, and the file of the run
+def test_an_append_that_is_killed_loses_nothing(
+    three: Any, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [audit.raw.copy() for audit in (three.load("2026-10"), three.load())]
+    audit = audited({"": html(9), "tea": html(8)}, "2026-11-02")
+    left = iter(range(step - 1, -1, -1))
+    write = Store.write
+
+    def killed(store: Store, name: str, content: Any) -> None:
+        if next(left) == 0:
+            raise KeyboardInterrupt
+        write(store, name, content)
+
+    monkeypatch.setattr(Store, "write", killed)
+    with pytest.raises(KeyboardInterrupt):
+        three.append(audit)
+    monkeypatch.undo()
+    assert len(three) == 3
+    assert all(
+        three.load(day).raw.equals(raw) for day, raw in zip(("2026-10", "2026-11-01"), before, strict=True)
+    )
+    three.append(audit)
+    assert len(three) == 4
+    assert three.load().raw.equals(audit.raw)
+
+
+def test_thin(three: Any) -> None:
+    pages = {"": html(1)}
+    for date in ("2026-08-02", "2026-08-30", "2026-07-15", "2027-02-01"):
+        three.append(audited(pages, date))
+    three.append(audited({"": html(1)}, "2026-08-02"))
+    assert len(three) == 7, "an audit of the same moment takes the place of the other"
+    (three.folder / "cells-00000000000000000000000000000000.parquet").write_bytes(
+        b"what an interrupted call left"
+    )
+    loaded = three.load("2026-10").raw
+    gone = three.thin("monthly after 90 days")
+    assert [f"{date:%Y-%m-%d}" for date in gone] == ["2026-08-02"]
+    assert three.load("2026-10").raw.equals(loaded)
+    assert not (three.folder / "cells-00000000000000000000000000000000.parquet").exists()
+    gone = three.thin("weekly after 10 days, yearly after 90 days")
+    assert [f"{date:%Y-%m-%d}" for date in three.dates] == ["2026-11-01", "2027-02-01"]
+    assert three.load("2026-11").raw["title"].tolist() == ["Home", "Green tea", "New"]
+
+
+def test_wrong_calls(three: Any, tmp_path: Path) -> None:
+    for call, said in (
+        (lambda: three.rule("title_mising"), "title_missing"),
+        (lambda: three.page("https://a.example/nowhere"), "url"),
+        (lambda: three.since("last week"), "2026-10"),
+        (lambda: three.load("2020"), "date"),
+        (lambda: three.thin("sometimes"), "monthly after 90 days"),
+        (lambda: wa.history("s3://there/"), "on this machine"),
+        (lambda: wa.history(tmp_path / "none").compare(), "not two audits"),
+        (lambda: three.load().save(), "history"),
+        (lambda: three.load().save(history=tmp_path), "empty or holds a history"),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            call()
+
+
+def test_damage_is_noticed(three: Any) -> None:
+    for name in ("cells", "places"):
+        part = next(path for path in three.folder.iterdir() if path.name.startswith(name))
+        content = part.read_bytes()
+        part.write_bytes(content[:50] + bytes([content[50] ^ 1]) + content[51:])
+        with pytest.raises(ParameterError, match="unchanged"):
+            [three.load(f"{date:%Y-%m-%d}") for date in three.dates]
+        part.write_bytes(content)
+    run = next(path for path in three.folder.iterdir() if path.name.startswith("run"))
+    run.write_bytes(run.read_bytes()[:-9])
+    with pytest.raises(ParameterError, match="unchanged"):
+        three.scores()

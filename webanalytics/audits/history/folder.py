@@ -1,0 +1,115 @@
+"""The folder of a history: a file for each run, written last, which names the parts that it is read from.
+
+Parts are named by their SHA-256 and never changed, so what an interrupted call leaves behind harms nobody; it
+goes when the history is thinned.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.history.cells import KEY, part_of, read, written
+from webanalytics.audits.origin import Audited, Origin
+from webanalytics.audits.storage.folders import described, restored
+from webanalytics.errors import ParameterError, reason
+from webanalytics.runs.frames.arrow import LAYOUT, declared, unpacked
+from webanalytics.runs.storage.store import NAMED_DIGITS, Store, folder_path, refusal
+
+_RUN = re.compile(r"run-\d{8}T\d{6}Z\.json")
+_PART = re.compile(rf"(?:cells|places|table)-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
+Run = dict[str, Any]
+"""What is known of a run: its date, counts, manifest, and where its tables are."""
+
+
+def store_of(folder: Any, parameter: str = "folder") -> Store:
+    """Return the store of a history."""
+    return Store(folder_path(folder, parameter, "keeping audits").expanduser(), "", _PART)
+
+
+def runs_of(store: Store) -> list[Run]:
+    """Return the runs, the first one first; none where there is no history yet."""
+    names = sorted(filter(_RUN.fullmatch, store.names())) if store.path.is_dir() else []
+    return [replace(store, manifest=name).read_manifest() for name in names]
+
+
+def name_of(date: str) -> str:
+    """Return the name of the file of a run."""
+    return f"run-{pd.Timestamp(date).tz_convert(UTC):%Y%m%dT%H%M%SZ}.json"
+
+
+def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
+    """Add an audit to a history, and return the run; one of the same moment is replaced."""
+    store = store_of(folder, parameter)
+    if not len(audit.raw):
+        raise ParameterError.must_be("audit", "an audit that has pages")
+    date = audit.origin.date or datetime.now(UTC).isoformat(timespec="seconds")
+    manifest, tables = described(audit.raw, replace(audit.origin, date=date, score=audit.score))
+    issues, judged = audit.issues, audit.judged()
+    status = audit.raw["http_status"] if "http_status" in audit.raw else pd.Series([pd.NA] * len(audit.raw))
+    unread = audit.raw["status"].eq("error").to_numpy() & ~status.isin((404, 410)).to_numpy()
+    run: Run = {
+        **{"date": date, "pages": len(audit.raw), "score": audit.score, "untried": sorted(judged.untried)},
+        "issues": {str(name): int(count) for name, count in issues["priority"].value_counts().items()},
+        "rules": {str(name): int(count) for name, count in issues["rule"].value_counts().items() if count},
+        **{"good": int(unread.sum()) * 2 <= len(unread) > 0, "audit": manifest, "tables": {}},
+    }
+    json.dumps(run, allow_nan=False)  # raises before anything is written
+    try:
+        store.make()
+        if any(
+            not (_PART.fullmatch(name) or _RUN.fullmatch(name) or name[0] == ".") for name in store.names()
+        ):
+            raise refusal(parameter, "that is empty or holds a history")
+        others = [other for other in runs_of(store) if other["date"] != date]
+        for name, table in tables.items():
+            entry = others[-1]["tables"][name] if others and name == "pages" else None
+            before = None if entry is None else (entry, read(store, entry, None, {}))
+            run["tables"][name] = (
+                written(store, table, before)
+                if name == "pages"
+                else {"parts": [store.write_part(part_of("table"), table)]}
+            )
+        replace(store, manifest=name_of(date)).write_manifest(run)
+    except OSError as error:
+        raise refusal(parameter, f"that can be written to: {reason(error)}") from None
+    return run
+
+
+def audit_of(store: Store, run: Run) -> tuple[pd.DataFrame, Origin]:
+    """Return pages and origin of a run."""
+    tables = {
+        name: read(store, entry, None, {}) if "places" in entry else store.table(entry["parts"][0])
+        for name, entry in run["tables"].items()
+    }
+    return restored(run["audit"], tables)
+
+
+def cells_of(
+    store: Store, run: Run, urls: Collection[str], columns: Collection[str], known: dict[str, Any]
+) -> Mapping[str, Any]:
+    """Return columns of one page in a run, by any of its addresses; nothing where it was not there."""
+    table = read(store, run["tables"]["pages"], {*columns, KEY}, known)
+    kinds, known_fields = dict(json.loads(table.schema.metadata[LAYOUT])["columns"]), declared("audit")
+    row = next((row for row, url in enumerate(table[KEY].to_pylist()) if url in urls), None)
+
+    def cell(name: str) -> Any:
+        index = pd.RangeIndex(1)
+        return unpacked(table[name].slice(row, 1), kinds[name], known_fields.get(name), index).iloc[0]
+
+    return {} if row is None else {name: cell(name) for name in table.column_names}
+
+
+def keep_only(store: Store, kept: list[Run]) -> None:
+    """Remove the other runs, and the parts that only they need."""
+    names = {name_of(run["date"]) for run in kept}
+    store.remove(*(name for name in store.names() if _RUN.fullmatch(name) and name not in names))
+    entries = [entry for run in kept for entry in run["tables"].values()]
+    needed = {name for entry in entries for name in (*entry["parts"], entry.get("places", ""))}
+    store.sweep(("run", "cells", "places", "table"), needed)

@@ -1,0 +1,219 @@
+"""`webanalytics.history`: saved audits of one site by date."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.compare.comparison import Comparison
+from webanalytics.audits.compare.fields import is_same
+from webanalytics.audits.history import folder as folders
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.storage.folders import reading
+from webanalytics.core.operations.model import Dtype
+from webanalytics.core.strings import did_you_mean
+from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.schema import frame_of
+from webanalytics.thresholds import PRIORITIES
+from webanalytics.urls import address
+
+FIELDS = (
+    *("status", "http_status", "error", "final_url", "title", "description", "canonical", "robots"),
+    *("x_robots_tag", "lang", "wordCount"),
+)
+"""What is shown of a page where nobody says."""
+PERIODS = {"daily": "D", "weekly": "W", "monthly": "M", "yearly": "Y"}
+_KEEP = re.compile(rf"({'|'.join(PERIODS)}) after (\d{{1,5}}) days?")
+_COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
+_SCORES: dict[str, Dtype] = {
+    "date": "object",
+    "pages": "integer",
+    "score": "float",
+    **_COUNTS,
+    "good": "boolean",
+}
+
+
+class History:
+    """Saved audits of one site by date, the first one first: what `webanalytics.history` returns."""
+
+    def __init__(self, folder: str | os.PathLike[str], since: str = "") -> None:
+        self._store, self._since = folders.store_of(folder), since
+        self.folder = self._store.path
+
+    @property
+    def _runs(self) -> list[folders.Run]:
+        with reading(self._store, "folder"):
+            return [run for run in folders.runs_of(self._store) if run["date"] >= self._since]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __repr__(self) -> str:
+        rows = self.scores().drop(columns="good").tail(10)
+        return f"History of {len(self)} audits in {self.folder}\n{rows.to_string(index=False)}"
+
+    def append(self, audit: Audit) -> None:
+        """Add an audit; one of the same moment is replaced, and an interrupted call changes nothing."""
+        folders.append(Audit.of(audit, "audit"), self.folder, "folder")
+
+    @property
+    def dates(self) -> pd.DatetimeIndex:
+        """When the pages were read, in UTC."""
+        return pd.DatetimeIndex([run["date"] for run in self._runs], name="date")
+
+    def scores(self) -> pd.DataFrame:
+        """Return a row for each audit: date, pages, score, issues as counted then, and if pages were read."""
+        rows = []
+        for run in self._runs:
+            counts = {name: run["issues"].get(name, 0) for name in PRIORITIES}
+            rows.append(run | counts | {"issues": sum(counts.values())})
+        return _dated(frame_of(_SCORES, rows))
+
+    def rule(self, name: str) -> pd.DataFrame:
+        """Return a row for each audit: date, issues of a rule (missing where it was not tried), pages."""
+        runs = self._runs
+        if name not in RULES and not any(name in run["rules"] for run in runs):
+            hint = did_you_mean(str(name), RULES) or "."
+            raise ParameterError(f"The `name` parameter must name a rule; there is no {name!r}{hint}", "name")
+        rows = [
+            {**run, "issues": run["rules"].get(name, None if name in run["untried"] else 0)} for run in runs
+        ]
+        made = frame_of({"date": "object", "issues": "integer", "pages": "integer"}, rows)
+        made.insert(2, "change", made["issues"].diff())
+        return _dated(made)
+
+    def page(self, url: str, fields: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return a row for each audit: date, ``changed`` and fields of a page, by default the usual ones.
+
+        ``changed`` names the fields that differ from the last time that the page was there, and is an empty
+        list where none does; it is missing for the first time, and where the page was not there.
+        """
+        wanted, normal = list(FIELDS if fields is None else fields), address(url)
+        rows: list[dict[str, Any]] = []
+        last, known = dict[str, Any](), dict[str, Any]()
+        with reading(self._store, "folder"):
+            for run in self._runs:
+                names = {url, normal.url if normal else url}
+                found = folders.cells_of(self._store, run, names, wanted, known)
+                row = {name: found.get(name) for name in wanted}
+                changed = (
+                    [name for name in wanted if not _same(name, last[name], row[name])] if last else None
+                )
+                rows.append({"date": run["date"], "changed": changed if found else None, **row})
+                last = row if found else last
+        if not last:
+            raise ParameterError(
+                "The `url` parameter must be a page that an audit of the history has.", "url"
+            )
+        return _dated(pd.DataFrame(rows))
+
+    def since(self, date: str) -> History:
+        """Return the audits from a day, month or year on: ``"2026-10"``."""
+        if not re.fullmatch(r"\d{4}(-\d\d){0,2}", str(date)):
+            raise ParameterError.must_be("date", 'a day, month or year such as "2026-10"')
+        return History(self.folder, max(date, self._since))
+
+    def load(self, date: str = "") -> Audit:
+        """Return the last audit, or the last of a day, month or year."""
+        found = [run for run in self._runs if run["date"].startswith(date)]
+        if not found:
+            raise ParameterError.must_be("date", "the day of an audit that the history has")
+        with reading(self._store, "folder"):
+            return Audit(*folders.audit_of(self._store, found[-1]))
+
+    def compare(self, before: str = "", after: str = "") -> Comparison:
+        """Return what changed from one day to another, by default between the last two good audits."""
+        good = [run["date"] for run in self._runs if run["good"]]
+        if len(good) < 2 and not (before and after):
+            raise ParameterError.must_be("before", "a day: there are not two audits in which pages were read")
+        return Comparison(self.load(before or good[-2]), self.load(after or good[-1]))
+
+    def timeline(self, **options: Any) -> Any:
+        """Draw the score of each audit and its issues, as matplotlib Axes; takes ``ax`` and ``title``."""
+        from webanalytics.notebook.charts.timeline import timeline
+
+        return timeline(self.scores(), **options)
+
+    def thin(self, keep: str = "monthly after 90 days") -> pd.DatetimeIndex:
+        """Keep of older audits the last good one of each period, and return the dates of the others.
+
+        Several periods have commas: ``"weekly after 30 days, monthly after 365 days"``.
+        """
+        limits = periods(keep)
+        with reading(self._store, "folder"):
+            runs, chosen = folders.runs_of(self._store), dict[object, int]()
+            moments = [pd.Timestamp(run["date"]).tz_localize(None) for run in runs]
+            for place, (run, moment) in enumerate(zip(runs, moments, strict=True)):
+                age = (moments[-1] - moment).days
+                period = next((name for days, name in reversed(limits) if age > days), None)
+                key: object = place if period is None else moment.to_period(period)
+                if run["good"] or key not in chosen or not runs[chosen[key]]["good"]:
+                    chosen[key] = place
+            kept = {*chosen.values(), len(runs) - 1}
+            folders.keep_only(self._store, [run for place, run in enumerate(runs) if place in kept])
+        return pd.DatetimeIndex(
+            [run["date"] for place, run in enumerate(runs) if place not in kept], name="date"
+        )
+
+
+def periods(keep: str, parameter: str = "keep") -> list[tuple[int, str]]:
+    """Return from which age in days on there is one audit a period."""
+    steps = [_KEEP.fullmatch(step.strip()) for step in str(keep).split(",")]
+    if not all(steps):
+        raise ParameterError.must_be(parameter, 'such as "monthly after 90 days"')
+    return sorted((int(step[2]), PERIODS[step[1]]) for step in steps if step)
+
+
+def _same(name: str, old: Any, new: Any) -> bool:
+    missing = [value is None or value is pd.NA or value != value for value in (old, new)]
+    return all(missing) if any(missing) else is_same(name, old, new)
+
+
+def _dated(frame: pd.DataFrame) -> pd.DataFrame:
+    frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
+    return frame
+
+
+def history(folder: str | os.PathLike[str]) -> History:
+    """Return the saved audits of a site by date.
+
+    Parameters
+    ----------
+    folder : str or path
+        A folder that ``audit.save(history=folder)`` adds audits to; it need not be there yet.
+
+    Returns
+    -------
+    History
+        ``dates``, ``scores()``, ``rule(name)``, ``page(url)``, ``since(date)``, ``load(date)``,
+        ``compare()``, ``timeline()``, ``thin(keep)`` and ``append(audit)``.
+
+    Raises
+    ------
+    ParameterError
+        For anything but a path on this machine, and what was changed in the folder.
+
+    Notes
+    -----
+    What did not change since the audit before is not stored again. Open only folders that you trust.
+
+    Examples
+    --------
+    >>> import dataclasses, tempfile
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> history = wa.history(tempfile.mkdtemp())
+    >>> for day, title in enumerate(("Tea", "Tea", "Green tea"), 1):
+    ...     audit = wa.audit(pd.DataFrame({"url": ["https://a.example/"], "html": [f"<title>{title}"]}))
+    ...     audit.origin = dataclasses.replace(audit.origin, date=f"2026-11-0{day}T02:00:00+00:00")
+    ...     history.append(audit)
+    >>> history.page("https://a.example/", ["title"])[["title", "changed"]].values.tolist()
+    [['Tea', None], ['Tea', []], ['Green tea', ['title']]]
+    """
+    return History(folder)

@@ -1,0 +1,81 @@
+"""What leaves this machine as a message, through the guard of the network: JSON, and mail."""
+
+from __future__ import annotations
+
+import smtplib
+import socket
+import ssl
+from email.message import EmailMessage
+from typing import Any
+
+import aiohttp
+
+from webanalytics.fetching.exchange import resolver
+from webanalytics.fetching.guard import check_url, is_own, is_public
+from webanalytics.fetching.limits import FetchSettings
+from webanalytics.fetching.response import Problem
+from webanalytics.fetching.session import open_session
+
+SECONDS = 30.0
+
+
+class NotSentError(Exception):
+    """A message was not taken; the sentence names neither address nor password."""
+
+
+async def post_json(url: str, content: Any, key: str, *, private: bool) -> None:
+    """Send JSON to an address, which must answer below 300; redirects are not followed."""
+    names = resolver()
+    try:
+        checked, headers = check_url(url, allow_private=private), {"Idempotency-Key": key}
+        seconds = aiohttp.ClientTimeout(total=SECONDS)
+        async with open_session(FetchSettings(allow_private=private), names) as session:
+            sent = session.post(
+                checked, json=content, headers=headers, allow_redirects=False, timeout=seconds
+            )
+            async with sent as answer:
+                if answer.status >= 300:
+                    raise NotSentError(f"it answered HTTP {answer.status}")
+    except (Problem, aiohttp.ClientError, OSError, ValueError) as error:  # whose text may name the address
+        raise NotSentError(f"it could not be reached: {type(error).__name__}") from None
+    finally:
+        await names.close()
+
+
+class _Mail(smtplib.SMTP):
+    """Connects to addresses that the guard allows."""
+
+    private = False
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        for family, *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            name = str(address[0])
+            if self.private or (is_public(name) and not is_own(family, name)):
+                return socket.create_connection((name, port), timeout)
+        raise PermissionError
+
+
+class _MailTls(smtplib.SMTP_SSL, _Mail):
+    """The same, encrypted from the first byte."""
+
+
+def send_mail(
+    message: EmailMessage, server: str, tls: str, login: tuple[str, str] | None, *, private: bool
+) -> None:
+    """Give a message to a mail server, ``host:port``; ``tls`` is "starttls", "tls" or "none"."""
+    host, _, port = server.partition(":")
+    context = ssl.create_default_context()
+    mail = _MailTls(timeout=SECONDS, context=context) if tls == "tls" else _Mail(timeout=SECONDS)
+    mail.private, mail._host = private, host  # type: ignore[attr-defined]  # the name of the certificate
+    try:
+        mail.connect(host, int(port or (465 if tls == "tls" else 587)))
+        if tls == "starttls":
+            mail.starttls(context=context)
+        if login is not None:
+            mail.login(*login)
+        mail.send_message(message)
+        mail.quit()
+    except (OSError, smtplib.SMTPException, ValueError) as error:  # whose text may quote what was sent
+        raise NotSentError(f"the mail server did not take it: {type(error).__name__}") from None
+    finally:
+        mail.close()
