@@ -106,8 +106,6 @@ def _alert(alert: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if wrong or runs is None:
         raise _wrong("alert", f"have no such {min(wrong)!r} where `when` is {made['when']}")
     matching(made["segment"] or "*", "segment")
-    if made["when"] == "certificate" and not hasattr(webanalytics, "certificates"):
-        raise _wrong("alert", "not be about certificates, which this version does not read")
     made |= {"plan": str(folder / made["plan"])} if "plan" in made else {}
     if not Path(made.get("plan", __file__)).is_file():
         raise _wrong("alert", "have a `plan` that is a file")
