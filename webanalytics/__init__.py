@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.compare.comparison import Comparison
+    from webanalytics.audits.logs.table import Logs
     from webanalytics.audits.moves.plan import RedirectMap
     from webanalytics.audits.rules.registration import rule, rules
     from webanalytics.core.access import Access
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         keywords,
         llms_txt,
         load,
+        logs,
         metadata,
         phones,
         readability,
@@ -81,6 +83,7 @@ __all__ = [
     "Dask",
     "Hosted",
     "HostedError",
+    "Logs",
     "ParameterError",
     "RedirectMap",
     "WebAnalyticsError",
@@ -103,6 +106,7 @@ __all__ = [
     "last_partial",
     "llms_txt",
     "load",
+    "logs",
     "metadata",
     "option_context",
     "options",
@@ -139,6 +143,7 @@ _HOMES = {
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
+    "audits.logs.table": ("Logs",),
     "audits.moves.plan": ("RedirectMap",),
     "audits.compare.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),

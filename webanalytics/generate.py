@@ -139,6 +139,7 @@ _BESIDES = {
     "compare": "webanalytics.audits.storage.functions",
     "content_gap": "webanalytics.audits.content.content_gap",
     "load": "webanalytics.audits.storage.functions",
+    "logs": "webanalytics.audits.logs.table",
     "tlsa_record": "webanalytics.records.dane.tlsa",
 }
 """Names in `webanalytics.sync` that are not functions of this kind, and their modules."""

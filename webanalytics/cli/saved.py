@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
+from webanalytics.audits.logs.table import logs
 from webanalytics.cli.flags import add_command
 from webanalytics.core.strings import counted
 from webanalytics.runs.frames.output_files import write_frame, write_text
@@ -24,7 +25,7 @@ LIMITS = (
 
 
 def add_saved(commands: Any) -> None:
-    """Add the sub-commands ``write-sitemap``, ``link-ideas``, ``prune`` and ``search-issues``."""
+    """Add the sub-commands ``write-sitemap``, ``link-ideas``, ``prune``, ``search-issues`` and ``logs``."""
     summary = "Write the sitemap that a site should have, and say what was left out and why."
     parser = add_command(
         commands, "write-sitemap", summary, "Example: webanalytics write-sitemap audit-2026-11 sitemaps"
@@ -70,6 +71,19 @@ def add_saved(commands: Any) -> None:
     )
     parser.add_argument("exports", metavar="FILE", nargs="+", help=meaning)
     parser.set_defaults(run=run_search)
+    summary = "Say which crawlers asked a server for what, by its access logs."
+    parser = add_command(
+        commands, "logs", summary, "Example: webanalytics logs access.log* --audit audit-2026-11"
+    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help="access logs, also .gz and .zst")
+    meaning = "combined, common, vhost_combined, w3c, alb, json, or a LogFormat (default: by the first lines)"
+    parser.add_argument("--log-format", metavar="FORMAT", help=meaning)
+    meaning = "dns, or a folder with the ranges of crawlers: tell them from those that only say so"
+    parser.add_argument("--verify", metavar="HOW", help=meaning)
+    meaning = "list what a saved audit and the logs know only together"
+    parser.add_argument("--audit", metavar="AUDIT", help=meaning)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
+    parser.set_defaults(run=run_logs)
 
 
 def _audit_and_output(parser: argparse.ArgumentParser) -> None:
@@ -113,6 +127,15 @@ def run_search(arguments: argparse.Namespace) -> int:
         audit = audit.with_search_data(path)
         print(f"{path}: {counted(len(audit.unmatched), 'row')} of no page of the audit", file=sys.stderr)
     show(audit.search_issues(), arguments)
+    return 0
+
+
+def run_logs(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``logs``."""
+    found = logs(arguments.files, format=arguments.log_format, verify=arguments.verify)
+    print(f"{counted(found.lines, 'line')}, {found.unread_lines:,} unread", file=sys.stderr)
+    audit = arguments.audit and Audit.of(arguments.audit, "audit").with_logs(found)
+    show(audit.log_issues() if audit else found.crawlers(), arguments)
     return 0
 
 

@@ -11,6 +11,7 @@ SUMMARIES = {
     "link-ideas": "List words in the text of pages that name another page and lead nowhere yet.",
     "prune": "Say what to do with each page: keep, improve, merge, redirect, noindex or remove.",
     "search-issues": "List what an audit and an export of a search engine know only together.",
+    "logs": "Say which crawlers asked a server for what, by its access logs.",
     "crawl": "Audit the pages of a site, found by following links.",
     "metadata": "Fetch a web page and return its meta tags, headings, images, favicons and related data.",
     "text": "Fetch a web page and return its readable text with title, description and language.",

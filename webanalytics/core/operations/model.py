@@ -242,7 +242,7 @@ PAGE_TEXT = Parameter(
 )
 """The parameter that some page operations have beside it."""
 
-TAKEN = frozenset(("demo", "docs", "downloads", "graphql", "keys", "plot", "prune", "serve", "site"))
+TAKEN = frozenset(("demo", "docs", "downloads", "graphql", "keys", "logs", "plot", "prune", "serve", "site"))
 """Names of commands, paths and accessors that are no operations."""
 
 

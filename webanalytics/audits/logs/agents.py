@@ -1,0 +1,146 @@
+"""Who asked: the crawlers of a log by the names in their user agents, and whether they are who they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote_to_bytes
+
+from webanalytics.audits.ai.roster import Crawler, roster
+from webanalytics.errors import ParameterError
+
+SEARCH, OTHER, PEOPLE = "search", "other bot", "people"
+PURPOSES = (SEARCH, "ai search", "ai user", "ai training", "seo", OTHER, PEOPLE)
+"""What for somebody asks: those of the roster, with AI services apart, and besides."""
+_AI_SEARCH = frozenset(("OpenAI", "Anthropic", "Perplexity", "Amazon"))
+_BESIDES: Mapping[str, str] = {
+    SEARCH: "YandexBot, Baiduspider, SeznamBot, PetalBot, Sogou, Yeti, Slurp, Qwantbot, GoogleOther, "
+    "Google-InspectionTool, AdsBot-Google",
+    "ai training": "Bytespider, cohere-ai, Diffbot",
+    "seo": "AhrefsBot, AhrefsSiteAudit, SemrushBot, SiteAuditBot, MJ12bot, DotBot, rogerbot, Sitebulb, "
+    "Screaming Frog SEO Spider, serpstatbot, DataForSeoBot, BLEXBot, SEOkicks, webanalytics",
+}
+"""Further names, as of 2026-11-24."""
+_DOMAINS: Mapping[str, str] = {
+    "Googlebot": "googlebot.com google.com googleusercontent.com",
+    "Bingbot": "search.msn.com",
+    "Applebot": "applebot.apple.com",
+    "Amazonbot": "crawl.amazonbot.amazon",
+    "CCBot": "crawl.commoncrawl.org",
+    "YandexBot": "yandex.ru yandex.net yandex.com",
+    "Baiduspider": "baidu.com baidu.jp",
+    "SeznamBot": "seznam.cz",
+    "AhrefsBot": "ahrefs.com ahrefs.net",
+    "SemrushBot": "bot.semrush.com",
+}
+"""Domains in which the names of crawlers' addresses are, as their operators say; as of 2026-11-24."""
+_FILES = {"searchbot": "oai-searchbot"}
+"""Crawlers whose ranges are published in files of another name."""
+_BOT = re.compile(
+    r"(?i)[a-z][\w.-]{0,30}(?:bot|crawler|spider)\b|\b(?:curl|wget|python|go-http-client|java|okhttp|axios|node|"
+    r"scrapy|httpclient|libwww|feed|monitor|uptime|check|headless|preview|scan)\w{0,20}"
+)
+
+
+_Address: TypeAlias = IPv4Address | IPv6Address
+
+
+class Agent(NamedTuple):
+    """A crawler by its name; people have none."""
+
+    name: str
+    purpose: str
+
+
+Verify: TypeAlias = Callable[[Collection[tuple[Agent, str]]], Mapping[tuple[Agent, str], bool | None]]
+"""Whether crawlers are who they say, by the addresses that they come from; None where nobody knows."""
+
+
+@lru_cache(maxsize=1)
+def _known(crawlers: tuple[Crawler, ...]) -> tuple[re.Pattern[str], Mapping[str, Agent]]:
+    found = {}
+    for one in crawlers:
+        ai = one.purpose != SEARCH or one.operator in _AI_SEARCH
+        if one.robots != "token only":
+            found[one.token.lower()] = Agent(one.token, f"ai {one.purpose}" if ai else SEARCH)
+    for purpose, names in _BESIDES.items():
+        found = {name.lower(): Agent(name, purpose) for name in names.split(", ")} | found
+    longest = "|".join(map(re.escape, sorted(found, key=len, reverse=True)))
+    return re.compile(rf"\b(?:{longest})(?![a-z])", re.IGNORECASE), found
+
+
+@lru_cache(maxsize=20_000)
+def named(agent: bytes) -> Agent:
+    """Return who sent a user agent, by the name in it.
+
+    >>> named(b"Mozilla/5.0%20(compatible;%20bingbot/2.0)"), named(b"Mozilla/5.0 (Windows)")
+    (Agent(name='Bingbot', purpose='search'), Agent(name='', purpose='people'))
+    """
+    text = unquote_to_bytes(unquote_to_bytes(agent[:2000])).decode("utf-8", "replace")
+    pattern, known = _known(roster())
+    if found := pattern.search(text):
+        return known[found[0].lower()]
+    other = _BOT.search(text)
+    return Agent(other[0], OTHER) if other else Agent("", PEOPLE)
+
+
+def verifier(verify: object) -> Verify | None:
+    """Return what tells crawlers from others, None for None; raises `ParameterError` for a wrong folder."""
+    if verify is None:
+        return None
+    if verify == "dns":
+        return partial(_checked, _by_name)
+    if not isinstance(verify, (str, os.PathLike)) or not (files := sorted(Path(verify).glob("*.json"))):
+        raise ParameterError.must_be(
+            "verify", '"dns", or a folder with files of ranges such as Googlebot.json'
+        )
+    ranges = {_FILES.get(path.stem.lower(), path.stem.lower()): _ranges(path) for path in files}
+    return partial(_checked, partial(_by_range, ranges))
+
+
+def _checked(
+    check: Callable[[str, _Address], bool | None], pairs: Collection[tuple[Agent, str]]
+) -> dict[tuple[Agent, str], bool | None]:
+    def verdict(pair: tuple[Agent, str]) -> bool | None:
+        try:
+            return check(pair[0].name, ip_address(pair[1]))
+        except ValueError:  # the log has names, or something else
+            return None
+
+    with ThreadPoolExecutor(16) as pool:
+        return dict(zip(pairs, pool.map(verdict, pairs), strict=True))
+
+
+def _ranges(path: Path) -> list[IPv4Network | IPv6Network]:
+    """Return the ranges of a file as Google, Bing, OpenAI and others publish them."""
+    try:
+        listed = json.loads(path.read_bytes())["prefixes"]
+        return [ip_network(entry.get("ipv4Prefix") or entry["ipv6Prefix"]) for entry in listed]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ParameterError.must_be("verify", f"files of prefixes, and {path.name} is none") from None
+
+
+def _by_range(ranges: Mapping[str, list[Any]], name: str, address: _Address) -> bool | None:
+    known = ranges.get(name.lower())
+    return None if known is None else any(address in network for network in known)
+
+
+def _by_name(name: str, address: _Address) -> bool | None:
+    domains = _DOMAINS.get(name)
+    if domains is None:
+        return None
+    try:
+        host = socket.gethostbyaddr(str(address))[0].rstrip(".").lower()
+        if not host.endswith(tuple(f".{domain}" for domain in domains.split())):
+            return False
+        return address in {ip_address(found[4][0]) for found in socket.getaddrinfo(host, None)}
+    except OSError as error:
+        return None if error.errno in (socket.EAI_AGAIN, 2) else False  # 2 asks to try again, too
