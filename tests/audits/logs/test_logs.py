@@ -40,16 +40,17 @@ def test_what_a_server_writes_is_read(escape: Any, name: str, agent: str) -> Non
     line = writers.combined(escape, f"/{name}", agent).encode()
     (row,) = reading.FORMATS["combined"].rows(line.removesuffix(b"\n"))
     assert reading.target(row[4], row[5]).decode() == writers.sent(f"/{name}")
-    assert reading._ESCAPE.sub(reading._meant, row[9]).decode() == (escape(agent) and agent or "-")
+    assert reading.unescaped(row[9]).decode() == ((escape(agent) and agent) or "-")
 
 
+@pytest.mark.slow
 def test_all_of_200000_lines_with_escapes(tmp_path: Path) -> None:
     made = random.Random(7)
-    signs = 'abc/\\"üä\t[]\'%&=+ \x01'
+    signs = "abc/\\\"üä\t[]'%&=+ \x01"
     lines, expected = [], dict[str, int]()
     for number in range(200_000):
         path = f"/p{number % 5000}" + "".join(made.choices(signs.replace(" ", ""), k=3))
-        agent = "Mozilla/5.0 " + "".join(made.choices(signs, k=6)) + ("Googlebot/2.1" if number % 4 else "")
+        agent = "Mozilla/5.0 " + "".join(made.choices(signs, k=6)) + (" Googlebot/2.1" if number % 4 else "")
         escape = writers.apache if number % 2 else writers.nginx
         lines.append(writers.combined(escape, path, agent))
         expected[writers.sent(path)] = expected.get(writers.sent(path), 0) + 1
@@ -80,9 +81,23 @@ ALB = """https 2026-11-24T23:39:43.945958Z app/my-lb/50dc6 192.168.131.39:2817 1
 http 2026-11-24T23:59:00.000000Z app/my-lb/50dc6 2001:db8::7:2817 - -1 -1 -1 400 - 0 57 "- http://shop.example:80- -" "-" - - - "-" "-" "-" - 2026-11-24T22:22:48.364000Z "-" "-" "-" "-" "-" "-" "-"
 """
 TRAEFIK = json.dumps(
-    {"ClientAddr": "203.0.113.4:5", "ClientHost": "203.0.113.4", "DownstreamContentSize": 12, "DownstreamStatus": 200}
-    | {"Duration": 2_000_000, "RequestHost": "shop.example", "RequestMethod": "GET", "RequestPath": '/a"b\\c?d=1'}
-    | {"StartUTC": "2026-11-24T09:00:00.123456789Z", "request_User-Agent": "PerplexityBot/1.0", "level": "info"}
+    {
+        "ClientAddr": "203.0.113.4:5",
+        "ClientHost": "203.0.113.4",
+        "DownstreamContentSize": 12,
+        "DownstreamStatus": 200,
+    }
+    | {
+        "Duration": 2_000_000,
+        "RequestHost": "shop.example",
+        "RequestMethod": "GET",
+        "RequestPath": '/a"b\\c?d=1',
+    }
+    | {
+        "StartUTC": "2026-11-24T09:00:00.123456789Z",
+        "request_User-Agent": "PerplexityBot/1.0",
+        "level": "info",
+    }
 )
 
 
@@ -123,7 +138,13 @@ def test_the_log_of_traefik_in_zst(tmp_path: Path) -> None:
 
 def test_lines_that_are_none_are_told(tmp_path: Path) -> None:
     good = writers.combined(writers.apache, "/a", "x")
-    lines = [good, "\n", "nonsense 203.0.113.5\n", good.replace("24/Nov", "99/Nov"), "www.shop.example:443 " + good]
+    lines = [
+        good,
+        "\n",
+        "nonsense 203.0.113.5\n",
+        good.replace("24/Nov", "99/Nov"),
+        "www.shop.example:443 " + good,
+    ]
     found = read(tmp_path, "".join([*lines, good[:40]]))
     assert found.unread[["line", "reason"]].values.tolist() == [
         [4, "no time or status that is known"],
@@ -136,9 +157,14 @@ def test_lines_that_are_none_are_told(tmp_path: Path) -> None:
 
 
 def test_no_address_of_a_visitor_is_kept(tmp_path: Path) -> None:
-    text = "".join(writers.combined(writers.apache, f"/{number}", "x") for number in range(3)) + "192.0.2.7 broken"
+    text = (
+        "".join(writers.combined(writers.apache, f"/{number}", "x") for number in range(3))
+        + "192.0.2.7 broken"
+    )
     found = read(tmp_path, text)
-    shown = repr(found) + "".join(table.to_csv() for table in (found.hits, found.days, found.unread, found.crawlers()))
+    shown = repr(found) + "".join(
+        table.to_csv() for table in (found.hits, found.days, found.unread, found.crawlers())
+    )
     assert "192.0.2" not in shown + repr(vars(found))
     assert read(tmp_path, text, keep_addresses=True).hits["address"].tolist() == ["192.0.2.7"] * 3
 
@@ -152,7 +178,10 @@ def test_days_are_in_utc_whatever_the_zone(tmp_path: Path) -> None:
 
 def test_over_a_million_rows_addresses_are_summed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST", 10)
-    lines = [writers.combined(writers.apache, f"/{number}{'?a=1' * (number % 2)}", f"{number}bot") for number in range(50)]
+    lines = [
+        writers.combined(writers.apache, f"/{number}{'?a=1' * (number % 2)}", f"{number}bot")
+        for number in range(50)
+    ]
     found = read(tmp_path, "".join(lines))
     assert found.hits["hits"].sum() == 50
     assert found.summed_hits == 40
@@ -206,10 +235,18 @@ def test_crawlers_are_verified_by_published_ranges(tmp_path: Path) -> None:
     folder = tmp_path / "ranges"
     folder.mkdir()
     prefixes = [{"ipv4Prefix": "66.249.64.0/27"}, {"ipv6Prefix": "2001:4860:4801:10::/64"}]
-    folder.joinpath("googlebot.json").write_text(json.dumps({"creationTime": "2026-11-20", "prefixes": prefixes}))
-    agents = {"66.249.64.5": "Googlebot/2.1", "2001:4860:4801:10::7": "Googlebot/2.1", "203.0.113.1": "Googlebot/2.1"}
+    folder.joinpath("googlebot.json").write_text(
+        json.dumps({"creationTime": "2026-11-20", "prefixes": prefixes})
+    )
+    agents = {
+        "66.249.64.5": "Googlebot/2.1",
+        "2001:4860:4801:10::7": "Googlebot/2.1",
+        "203.0.113.1": "Googlebot/2.1",
+    }
     agents |= {"203.0.113.2": "bingbot/2.0", "203.0.113.3": "Mozilla/5.0"}
-    lines = [writers.combined(writers.apache, "/", agent).replace("192.0.2.7", ip) for ip, agent in agents.items()]
+    lines = [
+        writers.combined(writers.apache, "/", agent).replace("192.0.2.7", ip) for ip, agent in agents.items()
+    ]
     found = read(tmp_path, "".join(lines), verify=folder)
     told = found.crawlers().set_index("crawler")["pretended"]
     assert (told["Googlebot"], pd.isna(told["Bingbot"]), pd.isna(told[""])) == (1, True, True)
@@ -242,7 +279,10 @@ def test_crawlers_are_verified_by_name_and_back(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(socket, "gethostbyaddr", reverse)
     monkeypatch.setattr(socket, "getaddrinfo", forward)
     hosts = [*names, "203.0.113.8", "203.0.113.9", "66.249.66.1"]
-    lines = [writers.combined(writers.apache, f"/{host}", "Googlebot/2.1").replace("192.0.2.7", host, 1) for host in hosts]
+    lines = [
+        writers.combined(writers.apache, f"/{host}", "Googlebot/2.1").replace("192.0.2.7", host, 1)
+        for host in hosts
+    ]
     lines.append(writers.combined(writers.apache, "/people", "Mozilla/5.0"))
     found = read(tmp_path, "".join(lines), verify="dns").hits.set_index("url")["verified"]
     assert found.astype(object).where(found.notna(), "unknown").to_dict() == {
@@ -259,7 +299,10 @@ def test_crawlers_are_verified_by_name_and_back(tmp_path: Path, monkeypatch: pyt
 
 def test_crawlers_counts_what_is_wasted(tmp_path: Path) -> None:
     asked = [("/a", 200), ("/a?x=1", 200), ("/old", 301), ("/gone", 404), ("/gone?x", 500), ("/b", 304)]
-    found = read(tmp_path, "".join(writers.combined(writers.apache, path, "Googlebot", status=code) for path, code in asked))
+    found = read(
+        tmp_path,
+        "".join(writers.combined(writers.apache, path, "Googlebot", status=code) for path, code in asked),
+    )
     row = found.crawlers().iloc[0]
     assert row[["hits", "urls", "redirects", "errors", "parameters"]].tolist() == [6, 6, 1, 2, 2]
     assert row["wasted"] == pytest.approx(4 / 6)

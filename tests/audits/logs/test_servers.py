@@ -106,7 +106,9 @@ def caddy(folder: Path, form: str) -> Iterator[Path]:
 
 
 COMBINED = '%h %l %u %t \\"%r\\" %>s %O \\"%{Referer}i\\" \\"%{User-Agent}i\\"'
-JSON = """'{"time_local":"$time_local","remote_addr":"$remote_addr","request":"$request","status":"$status","""
+JSON = (
+    """'{"time_local":"$time_local","remote_addr":"$remote_addr","request":"$request","status":"$status","""
+)
 JSON += """"body_bytes_sent":"$body_bytes_sent","request_time":"$request_time","http_user_agent":"$http_user_agent"}'"""
 OWN = '$host|$msec|$request_method $request_uri|$status|$request_time|"$http_user_agent"'
 CASES: dict[str, tuple[Callable[[Path, str], object], str, str | None, bool]] = {
@@ -116,7 +118,12 @@ CASES: dict[str, tuple[Callable[[Path, str], object], str, str | None, bool]] = 
     "nginx own": (nginx, f"'{OWN}'", OWN.replace("$request_method $request_uri", "$request"), True),
     "apache2 combined": (apache, COMBINED, None, False),
     "apache2 vhost": (apache, f"%V:80 {COMBINED}", None, True),
-    "apache2 own": (apache, "%t %D %h \\\"%r\\\" %>s \\\"%{User-agent}i\\\" %b", '%t %D %h "%r" %s "%{User-Agent}i" %b', False),
+    "apache2 own": (
+        apache,
+        '%t %D %h \\"%r\\" %>s \\"%{User-agent}i\\" %b',
+        '%t %D %h "%r" %s "%{User-Agent}i" %b',
+        False,
+    ),
     "caddy": (caddy, "json", None, True),
     "caddy with days": (caddy, "json {\n time_format wall\n }", None, True),
 }

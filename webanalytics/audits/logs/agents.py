@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
 
-from webanalytics.audits.ai.roster import Crawler, roster
+from webanalytics.audits.ai.roster import roster
+from webanalytics.audits.logs.formats import unescaped
 from webanalytics.errors import ParameterError
 
 SEARCH, OTHER, PEOPLE = "search", "other bot", "people"
@@ -22,15 +23,14 @@ PURPOSES = (SEARCH, "ai search", "ai user", "ai training", "seo", OTHER, PEOPLE)
 """What for somebody asks: those of the roster, with AI services apart, and besides."""
 _AI_SEARCH = frozenset(("OpenAI", "Anthropic", "Perplexity", "Amazon"))
 _BESIDES: Mapping[str, str] = {
-    SEARCH: "YandexBot, Baiduspider, SeznamBot, PetalBot, Sogou, Yeti, Slurp, Qwantbot, GoogleOther, "
-    "Google-InspectionTool, AdsBot-Google",
-    "ai training": "Bytespider, cohere-ai, Diffbot",
-    "seo": "AhrefsBot, AhrefsSiteAudit, SemrushBot, SiteAuditBot, MJ12bot, DotBot, rogerbot, Sitebulb, "
-    "Screaming Frog SEO Spider, serpstatbot, DataForSeoBot, BLEXBot, SEOkicks, webanalytics",
+    SEARCH: "YandexBot Baiduspider SeznamBot PetalBot Sogou Yeti Slurp Qwantbot GoogleOther",
+    "ai training": "Bytespider cohere-ai Diffbot",
+    "seo": "AhrefsBot AhrefsSiteAudit SemrushBot SiteAuditBot MJ12bot DotBot rogerbot Screaming Sitebulb "
+    "serpstatbot DataForSeoBot BLEXBot SEOkicks webanalytics",
 }
 """Further names, as of 2026-11-24."""
 _DOMAINS: Mapping[str, str] = {
-    "Googlebot": "googlebot.com google.com googleusercontent.com",
+    "Googlebot": "googlebot.com google.com",
     "Bingbot": "search.msn.com",
     "Applebot": "applebot.apple.com",
     "Amazonbot": "crawl.amazonbot.amazon",
@@ -44,9 +44,20 @@ _DOMAINS: Mapping[str, str] = {
 """Domains in which the names of crawlers' addresses are, as their operators say; as of 2026-11-24."""
 _FILES = {"searchbot": "oai-searchbot"}
 """Crawlers whose ranges are published in files of another name."""
-_BOT = re.compile(
-    r"(?i)[a-z][\w.-]{0,30}(?:bot|crawler|spider)\b|\b(?:curl|wget|python|go-http-client|java|okhttp|axios|node|"
-    r"scrapy|httpclient|libwww|feed|monitor|uptime|check|headless|preview|scan)\w{0,20}"
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,60}")
+_ENDS = ("bot", "crawler", "spider")
+_BEGINS = (
+    "curl",
+    "wget",
+    "python",
+    "go-http",
+    "java",
+    "okhttp",
+    "axios",
+    "node",
+    "scrapy",
+    "libwww",
+    "headless",
 )
 
 
@@ -65,16 +76,13 @@ Verify: TypeAlias = Callable[[Collection[tuple[Agent, str]]], Mapping[tuple[Agen
 
 
 @lru_cache(maxsize=1)
-def _known(crawlers: tuple[Crawler, ...]) -> tuple[re.Pattern[str], Mapping[str, Agent]]:
-    found = {}
-    for one in crawlers:
+def _known() -> Mapping[str, Agent]:
+    found = {name.lower(): Agent(name, what) for what, names in _BESIDES.items() for name in names.split()}
+    for one in roster():
         ai = one.purpose != SEARCH or one.operator in _AI_SEARCH
         if one.robots != "token only":
             found[one.token.lower()] = Agent(one.token, f"ai {one.purpose}" if ai else SEARCH)
-    for purpose, names in _BESIDES.items():
-        found = {name.lower(): Agent(name, purpose) for name in names.split(", ")} | found
-    longest = "|".join(map(re.escape, sorted(found, key=len, reverse=True)))
-    return re.compile(rf"\b(?:{longest})(?![a-z])", re.IGNORECASE), found
+    return found
 
 
 @lru_cache(maxsize=20_000)
@@ -84,16 +92,23 @@ def named(agent: bytes) -> Agent:
     >>> named(b"Mozilla/5.0%20(compatible;%20bingbot/2.0)"), named(b"Mozilla/5.0 (Windows)")
     (Agent(name='Bingbot', purpose='search'), Agent(name='', purpose='people'))
     """
-    text = unquote_to_bytes(unquote_to_bytes(agent[:2000])).decode("utf-8", "replace")
-    pattern, known = _known(roster())
-    if found := pattern.search(text):
-        return known[found[0].lower()]
-    other = _BOT.search(text)
-    return Agent(other[0], OTHER) if other else Agent("", PEOPLE)
+    text = unquote_to_bytes(unquote_to_bytes(unescaped(agent[:2000]))).decode("utf-8", "replace")
+    known, other = _known(), Agent("", PEOPLE)
+    for word in _WORD.findall(text):
+        name = word.lower()
+        if not other.name and (name.endswith(_ENDS) or name.startswith(_BEGINS)) and name != "cubot":
+            other = Agent(word, OTHER)  # a Cubot is a telephone
+        while name:  # Googlebot-Image, too
+            if name in known:
+                return known[name]
+            name = name.rpartition("-")[0]
+    return other
 
 
 def verifier(verify: object) -> Verify | None:
     """Return what tells crawlers from others, None for None; raises `ParameterError` for a wrong folder."""
+    for cached in (_known, named):  # the list of crawlers may be another one
+        cached.cache_clear()
     if verify is None:
         return None
     if verify == "dns":

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 Row: TypeAlias = tuple[bytes, ...]
-"""The parts of one line, in the order of `NAMES`, each as it was written; empty where it is not known."""
+"""The parts of one line in the order of `NAMES`, as they were written; empty where they are not known."""
 
 _END = ' "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'
 TEMPLATES: Mapping[str, str] = {
@@ -35,19 +35,17 @@ NAMES: Mapping[str, str] = {
 }
 """What the parts are called by Apache, nginx, W3C, Traefik and Caddy, the best name first."""
 _UNITS = {"%D": 1e-6, "%{us}T": 1e-6, "%{ms}T": 1e-3, "time-taken": 1e-3}
-_PART = {name: (part, rank) for part, names in NAMES.items() for rank, name in enumerate(names.split())}
 _IN_JSON = [[name.lstrip("$") for name in names.split() if name[0] != "%"] for names in NAMES.values()]
 _FIELD = re.compile(r"%(?:[<>]|[!\d,]+)?((?:\{[^}]*\})?(?:\^[a-z]{2}|[A-Za-z]))|\$\{?(\w+)\}?")
 _QUOTED = r'([^"\\\n]*+(?:\\.[^"\\\n]*+)*+)'
 _MINUTE = r"([^]\n]{11}:\d\d:\d\d):\d\d([^]\n]*+)"  # fewer than seconds, so that days are known already
 _FORMS = {
-    "$client": r"([^ \n]*?)(?::\d+)?",
-    "%t": rf"\[{_MINUTE}\]",
-    "$time_local": _MINUTE,
-    "%l": r"([^ .:\n]*+)",
-    "%u": r"([^\n]{0,255}?)",
+    **{"%t": rf"\[{_MINUTE}\]", "$time_local": _MINUTE, "$client": r"([^ \n]*?)(?::\d+)?"},
+    **{"%l": r"([^ .:\n]*+)", "%u": r"([^\n]{0,255}?)"},
 }
 _HEX = re.compile(rb"(?<!\\)\\x([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+_MEANT = dict(zip(b"nrtbvf", b"\n\r\t\b\v\f", strict=True))
 
 
 class Format(NamedTuple):
@@ -68,8 +66,7 @@ def of_template(name: str, template: str) -> Format:
     """
     names, pattern, place = [], "", 0
     for found in _FIELD.finditer(template):
-        field = f"%{found[1]}" if found[1] else f"${found[2]}"
-        after = template[found.end() : found.end() + 1] or " "
+        field, after = f"%{found[1]}" if found[1] else f"${found[2]}", template[found.end() :][:1] or " "
         form = _QUOTED if after == '"' else _FORMS.get(field, rf"([^{re.escape(after)}\n]*+)")
         pattern += re.escape(template[place : found.start()]) + form
         names += ["date", "time"] if _MINUTE in form else [field]
@@ -78,7 +75,7 @@ def of_template(name: str, template: str) -> Format:
 
 
 def of_header(header: bytes, tabs: bool) -> Format:
-    """Return the format of lines below ``#Fields: date time ...``; those of CloudFront have tabs, and seconds."""
+    """Return the format below ``#Fields: date time ...``; lines of CloudFront have tabs, and seconds."""
     names = header.decode("latin-1").partition(":")[2].split()
     form = r"([^\t\r\n]*+)" if tabs else r'("(?:[^"\n]|"")*+"|[^ \r\n]*+)'
     made = _of_fields("w3c", names, ("\t" if tabs else " ").join([form] * len(names)))
@@ -87,32 +84,28 @@ def of_header(header: bytes, tabs: bool) -> Format:
 
 def _of_fields(name: str, names: Sequence[str], pattern: str) -> Format:
     """Return the format of a pattern with a group for each field."""
-    best: dict[str, tuple[int, int]] = {}
-    for group, field in enumerate(names):
-        if field in _PART:
-            part, rank = _PART[field]
-            best[part] = min(best.get(part, (99, 0)), (rank, group))
-    pick = itemgetter(*(best[part][1] if part in best else len(names) for part in NAMES))
+    best = {part: next((one for one in known.split() if one in names), "") for part, known in NAMES.items()}
+    pick = itemgetter(*(names.index(one) if one else len(names) for one in best.values()))
     compiled = re.compile(rf"^{pattern}\r?$()".encode(), re.MULTILINE)
-    unit = _UNITS.get(names[best["seconds"][1]], 1.0) if "seconds" in best else 1.0
-    return Format(name, lambda block: list(map(pick, compiled.findall(block))), unit)
+    return Format(
+        name, lambda block: list(map(pick, compiled.findall(block))), _UNITS.get(best["seconds"], 1.0)
+    )
 
 
 def _json_rows(block: bytes) -> Iterator[Row]:
     for line in block.split(b"\n"):
-        found: Any = None
-        with suppress(ValueError, RecursionError):
-            # nginx writes \x22 unless it is told that it writes JSON; else no backslash is an escape any more
-            hexes = _HEX.search(line)
-            found = json.loads(_HEX.sub(rb"\\\\x\1", line) if hexes else line.replace(rb"\\", rb"\\\\"))
-        if isinstance(found, dict) and (row := _json_row(found))[4]:
-            yield row
+        # nginx writes \x22 unless it is told that it writes JSON; else no backslash is an escape any more
+        text = _HEX.sub(rb"\\\\x\1", line) if _HEX.search(line) else line.replace(rb"\\", rb"\\\\")
+        with suppress(ValueError, RecursionError, AttributeError, LookupError):
+            row = _json_row(json.loads(text))
+            if row[4]:
+                yield row
 
 
 def _json_row(found: dict[str, Any]) -> Row:
     inner, took = found.get("request"), found.get("Duration")
     if isinstance(inner, dict):  # of Caddy
-        agents = (inner.get("headers") or {}).get("User-Agent") or [None]
+        agents = inner.get("headers", {}).get("User-Agent") or [None]
         found |= {f"request.{name}": value for name, value in inner.items()}
         found |= {"request": None, "request.User-Agent": agents[0]}
     if isinstance(took, int):  # of Traefik
@@ -125,3 +118,12 @@ FORMATS: Mapping[str, Format] = {name: of_template(name, text) for name, text in
     "json": Format("json", lambda block: list(_json_rows(block)))
 }
 """Formats in the order in which they are tried; ``w3c`` says itself what its fields are."""
+
+
+def unescaped(text: bytes) -> bytes:
+    r"""Return what a server wrote with ``\"``, ``\\``, ``\n`` or ``\xhh``."""
+    return _ESCAPE.sub(_meant, text) if b"\\" in text else text
+
+
+def _meant(escape: re.Match[bytes]) -> bytes:
+    return bytes([int(escape[1], 16) if escape[1] else _MEANT.get(escape[2][0], escape[2][0])])

@@ -26,8 +26,8 @@ class LogMethods:
         Returns
         -------
         Audit
-            Its pages have ``search_hits``, ``ai_hits``, ``people_hits`` and ``last_search_hit`` (the day).
-            ``log_hits`` has hits by page, crawler and status, ``unmatched`` those of no page.
+            Its pages have ``search_hits``, ``ai_hits``, ``people_hits`` and ``last_search_hit``. Hits by
+            page, crawler and status are in ``log_hits``, those of no page in ``unmatched``.
 
         Raises
         ------
@@ -36,8 +36,8 @@ class LogMethods:
 
         Notes
         -----
-        Addresses find their pages as in `with_search_data`. An answer that redirects to a page counts for the
-        address that was asked for, not for the page. Who only says that he is a crawler counts for none.
+        Addresses find their pages as in `with_search_data`, but an answer that redirects to a page is not of
+        that page. Who only says that he is a crawler, where that is known, counts for none.
 
         Examples
         --------
@@ -45,12 +45,11 @@ class LogMethods:
         >>> import webanalytics as wa
         >>> log = pathlib.Path(tempfile.mkdtemp(), "access.log")
         >>> line = '::1 - - [24/Nov/2026:09:00:00 +0000] "GET {} HTTP/1.1" 200 9 "-" "Googlebot/2.1"'
-        >>> log.write_text("".join(line.format(path) + chr(10) for path in ("/tea", "/tea", "/old"))) > 0
-        True
-        >>> pages = {"url": ["https://a.example/tea", "https://a.example/pot"], "html": ["<title>A", "<title>B"]}
+        >>> _ = log.write_text(line.format("/tea") + chr(10) + line.format("/old"))
+        >>> pages = {"url": ["https://a.example/tea", "https://a.example/pot"], "html": ["<title>A", "<p>B"]}
         >>> audit = wa.audit(pd.DataFrame(pages)).with_logs(wa.logs(log))
         >>> audit.pages["search_hits"].tolist(), audit.unmatched["url"].tolist()
-        ([2, 0], ['/old'])
+        ([1, 0], ['/old'])
         >>> audit.log_issues()[["url", "fact", "hits"]].values.tolist()
         [['/old', 'not in the audit', 1], ['https://a.example/pot', 'never crawled', 0]]
         """
@@ -64,11 +63,11 @@ class LogMethods:
         Returns
         -------
         pandas.DataFrame
-            ``url``, ``fact``, ``hits``, ``last``, ``evidence`` and ``fix``, the most hits first. Pages that may
-            be indexed are told that no search engine (``never crawled``) or ``no AI crawler`` asked for, if any
-            asked for others; pages that crawlers spend time on although they are ``noindex``,
-            ``canonicalised`` or ``blocked by robots.txt``, or that ``redirects`` or ``fails``; and addresses
-            that answer and are ``not in the audit``. `Logs.crawlers` counts what each wastes.
+            ``url``, ``fact``, ``hits``, ``last`` and ``evidence``, the most hits first. Pages that may be
+            indexed are told that no search engine (``never crawled``) or ``no AI crawler`` asked for, if any
+            came at all; pages that crawlers ask for although they are ``noindex``, ``canonicalised`` or
+            ``blocked by robots.txt``, or that ``redirects`` or ``fails``; and addresses of no page that
+            answer, ``not in the audit``. `Logs.crawlers` counts what each crawler wastes.
 
         Raises
         ------

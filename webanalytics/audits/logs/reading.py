@@ -6,8 +6,6 @@ import glob
 import gzip
 import os
 import re
-import sys
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -17,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from webanalytics.audits.logs.agents import OTHER, Agent, Verify, named
-from webanalytics.audits.logs.formats import FORMATS, Format, Row, of_header, of_template
+from webanalytics.audits.logs.formats import FORMATS, Format, Row, of_header, of_template, unescaped
 from webanalytics.errors import MissingExtraError, ParameterError
 
 BLOCK, LONGEST = 4_000_000, 1_000_000
@@ -25,10 +23,8 @@ BLOCK, LONGEST = 4_000_000, 1_000_000
 MOST, KEPT, TRIED = 1_000_000, 1_000, 50
 """Rows of counts that are kept; unread lines that are told; lines by which the format of a file is found."""
 REST = b"/\xe2\x80\xa6"
-"""The address of what was summed up."""
+"""The address of what is summed up."""
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
-_MEANT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"v": b"\v", b"f": b"\f"}
 _PLAIN, _ODD = re.compile(rb"[!#-~]*+"), re.compile(rb"[^!#-~]")
 
 
@@ -47,11 +43,10 @@ class Counts:
 
     def add(self, rows: Sequence[Row], unit: float, places: Iterable[int]) -> list[int]:
         """Count rows; returns the places of those that are none."""
-        bad, known, verdict = [], self.hits, None
+        bad, days, verdict = [], [], None
         if self._verify:
             seen = {(named(row[9]), row[1].decode("latin-1")) for row in rows}
             self._verdicts |= self._verify(seen - self._verdicts.keys())
-        days: list[tuple[str, str, int]] = []
         for place, row in zip(places, rows, strict=True):
             host, address, day, time, request, query, status, size, seconds, agent = row
             when = day_of(day, time)
@@ -62,16 +57,15 @@ class Counts:
             if self._verify:
                 verdict = self._verdicts[who, address.decode("latin-1")]
             key = (host, target(request, query), who, verdict, code, address if self._keep else b"")
-            found = known.get(key)
+            found = self.hits.get(key)
             if found is None:
-                if len(known) >= MOST:
+                if len(self.hits) >= MOST:
                     self.summed += 1
                     who = Agent("others", OTHER) if who.purpose == OTHER else who
                     key = (b"", REST + b"?" * (b"?" in key[1]), who, verdict, code, b"")
-                found = known.setdefault(key, [0, 0, 0.0, 0, when, when])
+                found = self.hits.setdefault(key, [0, 0, 0.0, 0, when, when])
             found[0] += 1
-            if size.isdigit():
-                found[1] += int(size[:15])
+            found[1] += int(size[:15]) if size.isdigit() else 0
             if seconds not in (b"", b"-"):
                 with suppress(ValueError):
                     found[2] += max(0.0, float(seconds)) * unit
@@ -117,42 +111,32 @@ def target(request: bytes, query: bytes) -> bytes:
     >>> target(b'GET /a\\x22b\\"c HTTP/1.1', b""), target(b"/a", b"b=1"), target(b"\\x16\\x03", b"-")
     (b'/a%22b%22c', b'/a?b=1', b'')
     """
-    if b"\\" in request:
-        request = _ESCAPE.sub(_meant, request)
-    parts = request.split(b" ")
-    asked = request if len(parts) == 1 else parts[1] if len(parts) < 4 else b" ".join(parts[1:-1])
-    if asked[:1] != b"/" and asked[:4].lower() != b"http":
+    parts = unescaped(request).split(b" ")
+    asked = parts[0] if len(parts) == 1 else parts[1] if len(parts) < 4 else b" ".join(parts[1:-1])
+    if request[:1] == b"-" or (asked[:1] != b"/" and asked[:4].lower() != b"http"):
         return b""
     if query not in (b"", b"-") and b"?" not in asked:
         asked += b"?" + query.removeprefix(b"?")
     return asked if _PLAIN.fullmatch(asked) else _ODD.sub(lambda sign: b"%%%02X" % sign[0][0], asked)
 
 
-def _meant(escape: re.Match[bytes]) -> bytes:
-    return bytes([int(escape[1], 16)]) if escape[1] else _MEANT.get(escape[2], escape[2])
-
-
 def paths_of(source: Any) -> list[Path]:
-    """Return the files of a path, a pattern of paths, or several; raises `ParameterError` where there is none."""
-    found: list[str] = []
-    for one in source if isinstance(source, (list, tuple)) else [source]:
-        if not isinstance(one, (str, os.PathLike)):
-            raise ParameterError.must_be(
-                "source", 'a file, a pattern such as "access.log*", or a list of them'
-            )
-        name = os.fspath(one)
-        own = [path for path in [name, *sorted(glob.glob(name))] if os.path.isfile(path)]  # noqa: PTH113, PTH207
+    """Return the files of a path, a pattern of paths, or several of them; raises `ParameterError`."""
+    several = source if isinstance(source, (list, tuple)) and source else [source]
+    if not all(isinstance(one, (str, os.PathLike)) for one in several):
+        raise ParameterError.must_be("source", 'a file, a pattern such as "access.log*", or a list of them')
+    found: dict[str, None] = {}
+    for name in map(os.fspath, several):
+        own = [path for path in [name, *sorted(glob.glob(name))] if Path(path).is_file()]  # noqa: PTH207
         if not own:
             raise ParameterError.must_be("source", f"files that exist: {name!r} is none")
-        found += own
-    return [Path(name) for name in dict.fromkeys(found)]
+        found |= dict.fromkeys(own)
+    return list(map(Path, found))
 
 
 def _opened(path: Path) -> IO[bytes]:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path)  # type: ignore[return-value]
     if path.suffix.lower() != ".zst":
-        return path.open("rb")
+        return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
     try:
         import zstandard
     except ImportError:
@@ -162,26 +146,22 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a file, some megabytes at a time."""
-    rest = b""
+    """Yield the whole lines of a file, some megabytes at a time; raises `OSError` for one that is damaged."""
+    rest, ended = b"", True
     with _opened(path) as file:
-        while block := file.read(BLOCK):
-            whole, ended, begun = (rest + block).rpartition(b"\n")
-            rest = begun[:LONGEST]
-            if ended:
-                yield (whole + ended).removeprefix(b"\xef\xbb\xbf")
-    if rest:
-        yield rest
+        while ended:
+            try:
+                block = file.read(BLOCK)
+            except Exception as error:  # of any library
+                raise OSError from error
+            whole, _, begun = (rest + block).rpartition(b"\n") if block else (rest, b"", b"")
+            rest, ended = begun[:LONGEST], bool(block)
+            if whole:
+                yield whole.removeprefix(b"\xef\xbb\xbf")
 
 
-def _damaged() -> tuple[type[Exception], ...]:
-    """Return what reading a file raises."""
-    zstandard = sys.modules.get("zstandard")
-    return (OSError, EOFError, zlib.error, *([zstandard.ZstdError] if zstandard else []))
-
-
-def format_of(path: Path, asked: str | None) -> Format | None:
-    """Return the format of a file, None for one without lines; raises `ParameterError` for an unknown one."""
+def format_of(path: Path, asked: str | None) -> Format:
+    """Return the format of a file; raises `ParameterError` where there is none."""
     if asked and ("%" in asked or "$" in asked):
         return of_template("own", asked)
     if asked not in (None, "w3c", *FORMATS):
@@ -189,23 +169,19 @@ def format_of(path: Path, asked: str | None) -> Format | None:
             "format", [*FORMATS, "w3c", "a LogFormat of Apache", "a log_format of nginx"]
         )
     try:
-        lines = [line for line in next(_blocks(path), b"").split(b"\n") if line.strip()]
-    except _damaged():
+        lines = [line for line in next(_blocks(path), b"").split(b"\n")[: 4 * TRIED] if line.strip()]
+    except OSError:
         raise ParameterError.must_be("source", f"files that can be read, and {path.name} is none") from None
-    header = next((line for line in lines[:TRIED] if line.startswith(b"#Fields:")), None)
+    header = next((line for line in lines if line.startswith(b"#Fields:")), None)
     rows = [line for line in lines if not line.startswith(b"#")][:TRIED]
     if header and asked in (None, "w3c"):
         return of_header(header, bool(rows) and b"\t" in rows[0])
-    if asked and asked in FORMATS:
-        return FORMATS[asked]
-    best = max(FORMATS.values(), key=lambda one: len(one.rows(b"\n".join(rows))))
-    if rows and not best.rows(b"\n".join(rows)):
-        raise ParameterError(
-            f"The `format` parameter must say how {path.name} is written, as a LogFormat of Apache or a "
-            "log_format of nginx: its first lines are of no format that is known.",
-            "format",
-        )
-    return best if rows else None
+    sample = b"\n".join(rows)
+    best = FORMATS.get(asked or "") or max(FORMATS.values(), key=lambda one: len(one.rows(sample)))
+    if rows and not (asked or best.rows(sample)):
+        said = "as a LogFormat of Apache or log_format of nginx: its first lines are of no known format"
+        raise ParameterError.must_be("format", f"how {path.name} is written, {said}")
+    return best
 
 
 def read_file(path: Path, form: Format, counts: Counts) -> None:
@@ -214,13 +190,13 @@ def read_file(path: Path, form: Format, counts: Counts) -> None:
     try:
         for block in _blocks(path):
             comments = form.name == "w3c" and b"#" in block
-            for part in re.split(rb"(?m)^(#[^\n]*\n?)", block) if comments else (block,):
+            for part in re.split(rb"(?m)^(#[^\n]*)(?:\n|\Z)", block) if comments else (block,):
                 if comments and part.startswith(b"#"):
                     form = of_header(part, form.tabs) if part.startswith(b"#Fields:") else form
                     number += 1
                 elif part:
                     number += _count(path.name, number, part.removesuffix(b"\n"), form, counts)
-    except _damaged():
+    except OSError:
         counts.leave(path.name, number + 1, "the file cannot be read from here on")
 
 
@@ -228,16 +204,15 @@ def _count(file: str, before: int, part: bytes, form: Format, counts: Counts) ->
     """Count the lines of a part of a file; returns how many there are."""
     size, rows = part.count(b"\n") + 1, form.rows(part)
     counts.lines += size
-    if len(rows) == size:
-        bad, left = counts.add(rows, form.unit, range(size)), []
-    else:
-        bad, left = [], list(enumerate(part.split(b"\n")))
-        for one in (form, *FORMATS.values()):  # another one may have begun in the middle of a file
-            tried = [(place, line, one.rows(line)) for place, line in left]
-            bad += counts.add(
-                [row[0] for *_, row in tried if row], one.unit, [place for place, _, row in tried if row]
-            )
-            left = [(place, line) for place, line, row in tried if not row]
+    left: list[tuple[int, bytes]] = [] if len(rows) == size else list(enumerate(part.split(b"\n")))
+    bad = [] if left else counts.add(rows, form.unit, range(size))
+    for one in (
+        (form, *FORMATS.values()) if left else ()
+    ):  # another one may have begun in the middle of a file
+        tried = [(place, line, one.rows(line)) for place, line in left]
+        fitting = {place: row[0] for place, _, row in tried if row}
+        bad += counts.add(list(fitting.values()), one.unit, fitting)
+        left = [(place, line) for place, line, row in tried if not row]
     for place in bad:
         counts.leave(file, before + place + 1, "no time or status that is known")
     for place, line in left:

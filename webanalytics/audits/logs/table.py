@@ -9,27 +9,21 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.logs.agents import PEOPLE, verifier
-from webanalytics.audits.logs.formats import Format
 from webanalytics.audits.logs.reading import Counts, format_of, paths_of, read_file
 from webanalytics.core.operations.model import Dtype
-from webanalytics.core.strings import counted, table_lines
+from webanalytics.core.strings import counted, one_line, shortened, table_lines
 from webanalytics.runs.frames.schema import make_columns
 
 __all__ = ["logs"]
 
-HITS: dict[str, Dtype] = {
+HITS: Mapping[str, Dtype] = {
     **{"url": "string", "crawler": "string", "purpose": "string", "verified": "boolean", "status": "integer"},
     **{"hits": "integer", "bytes": "integer", "seconds": "float", "first": "string", "last": "string"},
 }
-DAYS: Mapping[str, Dtype] = {
-    **{"day": "string", "purpose": "string", "status": "integer", "hits": "integer"},
-}
+DAYS: Mapping[str, Dtype] = {"day": "string", "purpose": "string", "status": "integer", "hits": "integer"}
 UNREAD: Mapping[str, Dtype] = {"file": "string", "line": "integer", "reason": "string"}
-CRAWLERS: Mapping[str, Dtype] = {
-    **{"crawler": "string", "purpose": "string", "hits": "integer", "share": "float", "urls": "integer"},
-    **{"redirects": "integer", "errors": "integer", "parameters": "integer", "wasted": "float"},
-    **{"pretended": "integer", "bytes": "integer", "seconds": "float", "first": "string", "last": "string"},
-}
+_KINDS = ["redirects", "errors", "parameters", "wasted", "pretended"]
+_ORDER = ["hits", "share", "urls", *_KINDS, "bytes", "seconds", "first", "last"]
 
 
 class Logs:
@@ -42,44 +36,34 @@ class Logs:
         where none was asked for), ``crawler``, ``purpose``, ``verified``, ``status``, ``hits``, ``bytes``,
         ``seconds`` (mean) and ``first`` and ``last`` (days in UTC); ``address`` where addresses were kept.
     days : pandas.DataFrame
-        ``day``, ``crawler``, ``purpose``, ``status`` and ``hits``.
+        ``day``, ``purpose``, ``status`` and ``hits``.
     unread : pandas.DataFrame
-        The first thousand lines that are no rows: ``file``, ``line``, ``reason`` and ``text``.
-    lines, unread_lines : int
-        How many lines there are, without comments; how many of them are no rows.
-    summed_hits : int
-        Hits whose address is kept no more: over a million rows, the rarest are summed as ``/…``.
+        The first thousand lines that are no rows: ``file``, ``line`` and ``reason``.
+    lines, unread_lines, summed_hits : int
+        Lines without comments; those that are no rows; hits whose address is not kept: from a million rows
+        on, new addresses are summed up as ``/…``.
     """
 
     def __init__(self, counts: Counts, keep: bool) -> None:
         rows = (
             (
-                _url(host, target),
-                *who,
-                verified,
-                status,
-                hits,
-                size,
-                took / timed if timed else None,
-                *days,
-                *where,
+                _url(*key[:2]),
+                *key[2],
+                *key[3:5],
+                *found[:2],
+                found[2] / found[3] if found[3] else None,
+                *found[4:],
             )
-            for (host, target, who, verified, status, address), (
-                hits,
-                size,
-                took,
-                timed,
-                *days,
-            ) in counts.hits.items()
-            for where in [[address.decode("latin-1")] * keep]
+            + (key[5].decode("latin-1"),) * keep
+            for key, found in counts.hits.items()
         )
-        self.hits = _frame(HITS | ({"address": "string"} if keep else {}), rows)
+        self.hits = _frame({**HITS, "address": "string"} if keep else HITS, rows)
         self.days = _frame(DAYS, ((*key, hits) for key, hits in sorted(counts.days.items())))
         self.unread = _frame(UNREAD, counts.unread)
         self.lines, self.unread_lines, self.summed_hits = counts.lines, counts.left, counts.summed
 
     def crawlers(self) -> pd.DataFrame:
-        """Return what each crawler asked for, the busiest first.
+        """Return what each crawler asked for, the busiest first; people are one row without a name.
 
         Returns
         -------
@@ -87,8 +71,7 @@ class Logs:
             ``crawler``, ``purpose``, ``hits``, ``share`` of all hits, ``urls``, ``redirects``, ``errors``
             (statuses of 400 and more), ``parameters`` (hits of addresses with a query), ``wasted`` (share of
             its hits with one of the three), ``pretended`` (hits from addresses that are not its own, missing
-            where nobody knows), ``bytes``, ``seconds`` (mean), ``first`` and ``last``. People, who have no
-            name, are one row.
+            where nobody knows), ``bytes``, ``seconds`` (mean), ``first`` and ``last``.
         """
         return self._by(["crawler", "purpose"])
 
@@ -97,55 +80,37 @@ class Logs:
         return self._by(["purpose"])
 
     def _by(self, names: list[str]) -> pd.DataFrame:
-        rows, status, hits = self.hits, self.hits["status"], self.hits["hits"]
-        kinds = {
-            "redirects": status.between(300, 399) & (status != 304),
-            "errors": status >= 400,
-            "parameters": rows["url"].str.contains("?", regex=False),
-        }
-        kinds["wasted"] = kinds["redirects"] | kinds["errors"] | kinds["parameters"]
-        kinds["pretended"] = ~rows["verified"].fillna(True)
-        whole = rows.assign(**{name: hits.where(mask, 0) for name, mask in kinds.items()})
-        whole["known"] = rows["verified"].notna()
-        whole["seconds"] = rows["seconds"] * hits
-        whole["timed"] = hits.where(rows["seconds"].notna(), 0)
-        groups = whole.groupby(names, sort=False)
-        sums = ["hits", "bytes", "seconds", "timed", *kinds]
-        made = (
-            groups[sums]
-            .sum()
-            .assign(
-                known=groups["known"].any(),
-                urls=groups["url"].nunique(),
-                first=groups["first"].min(),
-                last=groups["last"].max(),
-            )
+        rows, hits, status = self.hits.copy(), self.hits["hits"], self.hits["status"]
+        wasted = [
+            status.between(300, 399) & (status != 304),
+            status >= 400,
+            rows["url"].str.contains("?", regex=False),
+        ]
+        masks = [*wasted, wasted[0] | wasted[1] | wasted[2], ~rows["verified"].fillna(True)]
+        rows[_KINDS] = pd.DataFrame(
+            {name: hits.where(mask, 0) for name, mask in zip(_KINDS, masks, strict=True)}
         )
+        rows["timed"], rows["seconds"] = hits.where(rows["seconds"].notna(), 0), rows["seconds"] * hits
+        rows["urls"], rows["known"] = rows["url"], rows["verified"].notna()
+        how = {"urls": "nunique", "first": "min", "last": "max", "known": "any"}
+        sums = dict.fromkeys(["hits", "bytes", "seconds", "timed", *_KINDS], "sum")
+        made = rows.groupby(names, sort=False).agg(sums | how)
         made["share"], made["wasted"] = made["hits"] / hits.sum(), made["wasted"] / made["hits"]
-        made["seconds"] = made["seconds"] / made["timed"].where(made["timed"] > 0)
+        made["seconds"] /= made["timed"].where(made["timed"] > 0)
         made["pretended"] = made["pretended"].where(made["known"])
-        made = made.sort_values("hits", ascending=False, kind="stable").reset_index()
-        return made[[name for name in CRAWLERS if name in made]]
+        return made.sort_values("hits", ascending=False, kind="stable")[_ORDER].reset_index()
 
     def __len__(self) -> int:
         return self.lines
 
     def __repr__(self) -> str:
-        days = self.days["day"]
-        period = f", {days.min()} to {days.max()}" if len(days) else ""
-        unread = f", {self.unread_lines:,} of them unread" if self.unread_lines else ""
-        found = self.crawlers().head(12)
-        names = found["crawler"].where(found["crawler"] != "", PEOPLE)
-        cells = zip(names, found["purpose"], found["hits"], found["urls"], found["wasted"], strict=True)
+        names = ["crawler", "purpose", "hits", "urls", "wasted"]
         rows = [
-            (name, purpose, f"{hits:,}", f"{urls:,}", f"{wasted:.0%}")
-            for name, purpose, hits, urls, wasted in cells
+            (shortened(one_line(name), 40) or PEOPLE, purpose, f"{hits:,}", f"{urls:,}", f"{wasted:.0%}")
+            for name, purpose, hits, urls, wasted in self.crawlers()[names].head(12).itertuples(index=False)
         ]
-        headings = ("crawler", "purpose", "hits", "urls", "wasted")
-        table = table_lines(headings, rows, numbers=headings[2:]) if rows else []
-        return "\n".join(
-            [f"Logs of {counted(self.lines, 'line')}{unread}{period}", *[""] * bool(rows), *table]
-        )
+        head = f"Logs: {counted(self.lines, 'line')}, {self.unread_lines:,} unread; see .hits, .days and .unread"
+        return "\n".join([head, *table_lines(names, rows, numbers=names[2:])])
 
 
 def _frame(dtypes: Mapping[str, Dtype], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
@@ -162,9 +127,9 @@ def _url(host: bytes, target: bytes) -> str:
 
 
 def logs(
-    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002 - as it is called
     verify: str | os.PathLike[str] | None = None,
     keep_addresses: bool = False,
 ) -> Logs:
@@ -172,22 +137,22 @@ def logs(
 
     Parameters
     ----------
-    source : path, or sequence of paths
-        Files, or patterns of files such as ``"logs/access.log*"``; also ``.gz``, ``.bz2``, ``.xz``, ``.zst``.
+    source : path, or list of paths
+        Files, or patterns of files such as ``"logs/access.log*"``; also ``.gz`` and ``.zst``.
     format : str, optional
         ``combined``, ``common``, ``vhost_combined``, ``w3c`` (IIS, CloudFront), ``alb`` or ``json`` (nginx,
         Caddy, Traefik), or a ``LogFormat`` of Apache or ``log_format`` of nginx. By default the first lines
         of each file tell.
     verify : str or path, optional
-        ``"dns"`` looks up the name of each crawler's address and the address of that name; a folder has the
-        ranges that operators publish, as files of JSON named by the crawler, such as ``GPTBot.json``.
+        ``"dns"`` looks up the name of each crawler's address, and the addresses of that name; a folder has
+        the ranges that operators publish, as JSON in files named by the crawler, such as ``GPTBot.json``.
     keep_addresses : bool, default False
         Whether `hits` are by IP address too, which is personal data in many places.
 
     Returns
     -------
     Logs
-        Tables `hits` (by address, crawler and status), `days` and `unread`, and `crawlers()` and `summary()`.
+        Tables `hits`, `days` and `unread`, and `crawlers()` and `summary()`, which count what each asked for.
 
     Raises
     ------
@@ -196,9 +161,9 @@ def logs(
 
     Notes
     -----
-    Crawlers are those of `webanalytics.ai_crawlers`, other search engines and tools; ``purpose`` is search,
-    ai search, ai user (asked by somebody in a chat), ai training, seo, other bot or people. Who says nothing
-    of himself counts as people. Days are in UTC; a time without a zone is taken for it.
+    Crawlers are those of `webanalytics.ai_crawlers`, and other search engines and tools. A ``purpose`` is
+    search, ai search, ai user (asked by somebody in a chat), ai training, seo, other bot or people: whoever
+    says nothing else of himself. Days are in UTC, for which a time without a zone is taken.
 
     Examples
     --------
@@ -212,9 +177,8 @@ def logs(
     [['/tea', 'GPTBot', 'ai training', 200, '2026-11-23']]
     """
     checked, paths = verifier(verify), paths_of(source)
-    forms: list[Format | None] = [format_of(path, format) for path in paths]
+    forms = [format_of(path, format) for path in paths]
     counts = Counts(checked, keep_addresses)
     for path, form in zip(paths, forms, strict=True):
-        if form is not None:
-            read_file(path, form, counts)
+        read_file(path, form, counts)
     return Logs(counts, keep_addresses)
