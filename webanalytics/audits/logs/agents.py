@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
@@ -19,8 +19,6 @@ from webanalytics.audits.logs.formats import unescaped
 from webanalytics.errors import ParameterError
 
 SEARCH, OTHER, PEOPLE = "search", "other bot", "people"
-PURPOSES = (SEARCH, "ai search", "ai user", "ai training", "seo", OTHER, PEOPLE)
-"""What for somebody asks: those of the roster, with AI services apart, and besides."""
 _AI_SEARCH = frozenset(("OpenAI", "Anthropic", "Perplexity", "Amazon"))
 _BESIDES: Mapping[str, str] = {
     SEARCH: "YandexBot Baiduspider SeznamBot PetalBot Sogou Yeti Slurp Qwantbot GoogleOther",
@@ -28,22 +26,15 @@ _BESIDES: Mapping[str, str] = {
     "seo": "AhrefsBot AhrefsSiteAudit SemrushBot SiteAuditBot MJ12bot DotBot rogerbot Screaming Sitebulb "
     "serpstatbot DataForSeoBot BLEXBot SEOkicks webanalytics",
 }
-"""Further names, as of 2026-11-24."""
-_DOMAINS: Mapping[str, str] = {
-    "Googlebot": "googlebot.com google.com",
-    "Bingbot": "search.msn.com",
-    "Applebot": "applebot.apple.com",
-    "Amazonbot": "crawl.amazonbot.amazon",
-    "CCBot": "crawl.commoncrawl.org",
-    "YandexBot": "yandex.ru yandex.net yandex.com",
-    "Baiduspider": "baidu.com baidu.jp",
-    "SeznamBot": "seznam.cz",
-    "AhrefsBot": "ahrefs.com ahrefs.net",
-    "SemrushBot": "bot.semrush.com",
+"""Names that the roster of search engines and AI services has not, as of 2026-11-24."""
+_DOMAINS: Mapping[str, tuple[str, ...]] = {
+    **{"Googlebot": (".googlebot.com", ".google.com"), "Bingbot": (".search.msn.com",)},
+    **{"Applebot": (".applebot.apple.com",), "Amazonbot": (".crawl.amazonbot.amazon",)},
+    **{"CCBot": (".crawl.commoncrawl.org",), "YandexBot": (".yandex.ru", ".yandex.net", ".yandex.com")},
+    **{"Baiduspider": (".baidu.com", ".baidu.jp"), "SeznamBot": (".seznam.cz",)},
+    **{"AhrefsBot": (".ahrefs.com", ".ahrefs.net"), "SemrushBot": (".bot.semrush.com",)},
 }
-"""Domains in which the names of crawlers' addresses are, as their operators say; as of 2026-11-24."""
-_FILES = {"searchbot": "oai-searchbot"}
-"""Crawlers whose ranges are published in files of another name."""
+"""In what the names of crawlers' addresses end, as their operators say; as of 2026-11-24."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,60}")
 _ENDS = ("bot", "crawler", "spider")
 _BEGINS = (
@@ -61,9 +52,6 @@ _BEGINS = (
 )
 
 
-_Address: TypeAlias = IPv4Address | IPv6Address
-
-
 class Agent(NamedTuple):
     """A crawler by its name; people have none."""
 
@@ -71,6 +59,7 @@ class Agent(NamedTuple):
     purpose: str
 
 
+Check: TypeAlias = Callable[[str, IPv4Address | IPv6Address], bool | None]
 Verify: TypeAlias = Callable[[Collection[tuple[Agent, str]]], Mapping[tuple[Agent, str], bool | None]]
 """Whether crawlers are who they say, by the addresses that they come from; None where nobody knows."""
 
@@ -107,23 +96,20 @@ def named(agent: bytes) -> Agent:
 
 def verifier(verify: object) -> Verify | None:
     """Return what tells crawlers from others, None for None; raises `ParameterError` for a wrong folder."""
-    for cached in (_known, named):  # the list of crawlers may be another one
+    for cached in (_known, named):  # the list of crawlers may be another one by now
         cached.cache_clear()
-    if verify is None:
-        return None
-    if verify == "dns":
-        return partial(_checked, _by_name)
+    if verify is None or verify == "dns":
+        return partial(_checked, _by_name) if verify else None
     if not isinstance(verify, (str, os.PathLike)) or not (files := sorted(Path(verify).glob("*.json"))):
         raise ParameterError.must_be(
             "verify", '"dns", or a folder with files of ranges such as Googlebot.json'
         )
-    ranges = {_FILES.get(path.stem.lower(), path.stem.lower()): _ranges(path) for path in files}
+    stems = {"searchbot": "oai-searchbot"}  # files that are called otherwise
+    ranges = {stems.get(path.stem.lower(), path.stem.lower()): _ranges(path) for path in files}
     return partial(_checked, partial(_by_range, ranges))
 
 
-def _checked(
-    check: Callable[[str, _Address], bool | None], pairs: Collection[tuple[Agent, str]]
-) -> dict[tuple[Agent, str], bool | None]:
+def _checked(check: Check, pairs: Collection[tuple[Agent, str]]) -> dict[tuple[Agent, str], bool | None]:
     def verdict(pair: tuple[Agent, str]) -> bool | None:
         try:
             return check(pair[0].name, ip_address(pair[1]))
@@ -134,7 +120,7 @@ def _checked(
         return dict(zip(pairs, pool.map(verdict, pairs), strict=True))
 
 
-def _ranges(path: Path) -> list[IPv4Network | IPv6Network]:
+def _ranges(path: Path) -> list[Any]:
     """Return the ranges of a file as Google, Bing, OpenAI and others publish them."""
     try:
         listed = json.loads(path.read_bytes())["prefixes"]
@@ -143,19 +129,17 @@ def _ranges(path: Path) -> list[IPv4Network | IPv6Network]:
         raise ParameterError.must_be("verify", f"files of prefixes, and {path.name} is none") from None
 
 
-def _by_range(ranges: Mapping[str, list[Any]], name: str, address: _Address) -> bool | None:
+def _by_range(ranges: Mapping[str, list[Any]], name: str, address: IPv4Address | IPv6Address) -> bool | None:
     known = ranges.get(name.lower())
     return None if known is None else any(address in network for network in known)
 
 
-def _by_name(name: str, address: _Address) -> bool | None:
-    domains = _DOMAINS.get(name)
-    if domains is None:
+def _by_name(name: str, address: IPv4Address | IPv6Address) -> bool | None:
+    if name not in _DOMAINS:
         return None
     try:
         host = socket.gethostbyaddr(str(address))[0].rstrip(".").lower()
-        if not host.endswith(tuple(f".{domain}" for domain in domains.split())):
-            return False
-        return address in {ip_address(found[4][0]) for found in socket.getaddrinfo(host, None)}
+        found = socket.getaddrinfo(host, None) if host.endswith(_DOMAINS[name]) else []
+        return address in {ip_address(one[4][0]) for one in found}
     except OSError as error:
         return None if error.errno in (socket.EAI_AGAIN, 2) else False  # 2 asks to try again, too

@@ -11,7 +11,7 @@ import pandas as pd
 from webanalytics.audits.logs.agents import PEOPLE, verifier
 from webanalytics.audits.logs.reading import Counts, format_of, paths_of, read_file
 from webanalytics.core.operations.model import Dtype
-from webanalytics.core.strings import counted, one_line, shortened, table_lines
+from webanalytics.core.strings import counted, one_line, table_lines
 from webanalytics.runs.frames.schema import make_columns
 
 __all__ = ["logs"]
@@ -22,8 +22,8 @@ HITS: Mapping[str, Dtype] = {
 }
 DAYS: Mapping[str, Dtype] = {"day": "string", "purpose": "string", "status": "integer", "hits": "integer"}
 UNREAD: Mapping[str, Dtype] = {"file": "string", "line": "integer", "reason": "string"}
-_KINDS = ["redirects", "errors", "parameters", "wasted", "pretended"]
-_ORDER = ["hits", "share", "urls", *_KINDS, "bytes", "seconds", "first", "last"]
+_COUNTS = ["hits", "redirects", "errors", "parameters", "pretended", "bytes"]
+_ORDER = ["hits", "share", "urls", *_COUNTS[1:4], "wasted", "pretended", "bytes", "seconds", "first", "last"]
 
 
 class Logs:
@@ -81,19 +81,15 @@ class Logs:
 
     def _by(self, names: list[str]) -> pd.DataFrame:
         rows, hits, status = self.hits.copy(), self.hits["hits"], self.hits["status"]
-        wasted = [
-            status.between(300, 399) & (status != 304),
-            status >= 400,
-            rows["url"].str.contains("?", regex=False),
-        ]
-        masks = [*wasted, wasted[0] | wasted[1] | wasted[2], ~rows["verified"].fillna(True)]
-        rows[_KINDS] = pd.DataFrame(
-            {name: hits.where(mask, 0) for name, mask in zip(_KINDS, masks, strict=True)}
-        )
+        rows["redirects"] = hits.where(status.between(300, 399) & (status != 304), 0)
+        rows["errors"] = hits.where(status >= 400, 0)
+        rows["parameters"] = hits.where(rows["url"].str.contains("?", regex=False), 0)
+        rows["wasted"] = rows[["redirects", "errors", "parameters"]].max(axis=1)
+        rows["pretended"] = hits.where(~rows["verified"].fillna(True), 0)
         rows["timed"], rows["seconds"] = hits.where(rows["seconds"].notna(), 0), rows["seconds"] * hits
         rows["urls"], rows["known"] = rows["url"], rows["verified"].notna()
+        sums = dict.fromkeys([*_COUNTS, "seconds", "timed", "wasted"], "sum")
         how = {"urls": "nunique", "first": "min", "last": "max", "known": "any"}
-        sums = dict.fromkeys(["hits", "bytes", "seconds", "timed", *_KINDS], "sum")
         made = rows.groupby(names, sort=False).agg(sums | how)
         made["share"], made["wasted"] = made["hits"] / hits.sum(), made["wasted"] / made["hits"]
         made["seconds"] /= made["timed"].where(made["timed"] > 0)
@@ -105,11 +101,14 @@ class Logs:
 
     def __repr__(self) -> str:
         names = ["crawler", "purpose", "hits", "urls", "wasted"]
+        cells = self.crawlers()[names].head(12).itertuples(index=False)
         rows = [
-            (shortened(one_line(name), 40) or PEOPLE, purpose, f"{hits:,}", f"{urls:,}", f"{wasted:.0%}")
-            for name, purpose, hits, urls, wasted in self.crawlers()[names].head(12).itertuples(index=False)
+            (one_line(one[0])[:40] or PEOPLE, one[1], *map("{:,}".format, one[2:4]), f"{one[4]:.0%}")
+            for one in cells
         ]
-        head = f"Logs: {counted(self.lines, 'line')}, {self.unread_lines:,} unread; see .hits, .days and .unread"
+        head = (
+            f"Logs: {counted(self.lines, 'line')}, {self.unread_lines:,} unread; see .hits, .days and .unread"
+        )
         return "\n".join([head, *table_lines(names, rows, numbers=names[2:])])
 
 
