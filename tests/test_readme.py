@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import webanalytics as wa
+from webanalytics.audits.rules import RULES
 from webanalytics.core.messages import MESSAGES
 from webanalytics.core.messages.kinds import MEANINGS
 from webanalytics.errors import ERROR_TYPES
@@ -91,6 +92,8 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
         assert f"generated/webanalytics.{name}.html" in api
     rules = tmp_path.joinpath("reference/rules.html").read_text("utf-8")
     assert all(name in rules for name in wa.rules()["name"])
+    missing = [rule.name for rule in RULES.values() if not (tmp_path / rule.help).is_file()]
+    assert missing == []
     errors = tmp_path.joinpath("reference/errors.html").read_text("utf-8")
     assert all(name in errors for name in (*ERROR_TYPES, *MESSAGES))
     paths = tmp_path.joinpath("reference/paths.html").read_text("utf-8")

@@ -168,7 +168,7 @@ def _summary(issues: pd.DataFrame, size: int) -> pd.DataFrame:
     rows = [
         {
             "rule": rule[0],
-            "title": rule[6],
+            "rule_title": rule[6],
             "category": rule[1],
             "type": rule[2],
             "priority": rule[3],
@@ -181,7 +181,7 @@ def _summary(issues: pd.DataFrame, size: int) -> pd.DataFrame:
     rows += [
         {
             "rule": name,
-            "title": title,
+            "rule_title": title,
             "category": category,
             "type": "warning",
             "priority": "low",

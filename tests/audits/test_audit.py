@@ -461,7 +461,7 @@ def test_a_rule_is_found_by_its_name() -> None:
         == wa.rules().set_index("name").loc["title_too_long", "title"]
     )
     summary = audit().summary()
-    assert wa.rules().loc[summary["rule"], "title"].tolist() == summary["title"].tolist()
+    assert wa.rules().loc[summary["rule"], "title"].tolist() == summary["rule_title"].tolist()
 
 
 @pytest.mark.parametrize("columns", [50, 80, 200])

@@ -106,7 +106,7 @@ def test_the_summary_counts_rule_by_rule(made: wa.Comparison) -> None:
     rows = made.summary().set_index("rule")
     line = rows.loc["h1_multiple", ["before", "after", *CHANGES]].tolist()
     assert line == [1, 1, 0, 1, 1, 0, 0, 0]
-    assert rows.loc["h1_multiple", "title"] == "Several h1"
+    assert rows.loc["h1_multiple", "rule_title"] == "Several h1"
     assert (rows["before"] == rows["fixed"] + rows["removed"] + rows["remaining"]).all()
     assert (rows["after"] == rows["worse"] + rows["added"] + rows["remaining"]).all()
     worse, moved = rows["worse"] > 0, (rows[["added", "fixed", "removed"]] > 0).any(axis=1)

@@ -35,9 +35,9 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert list(found) == ["Overview", "Fix first", "Summary", "Issues", "Pages"]
     assert found["Overview"][1] == ("score, of 100", made.score)
     assert ("pages", 4) in found["Overview"]
-    assert found["Summary"][0][:3] == ("title", "rule", "priority")
+    assert found["Summary"][0][:3] == ("rule_title", "rule", "priority")
     assert sorted(found["Summary"][0]) == sorted([*made.summary().columns, "explanation", "fix", "help"])
-    assert found["Issues"][0][:4] == ("title", "rule", "priority", "url")
+    assert found["Issues"][0][:5] == ("rule_title", "rule", "priority", "url", "page_title")
     assert len(found["Issues"]) == len(made.issues) + 1
     names = found["Pages"][0]
     assert len(names) <= 30

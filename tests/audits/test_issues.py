@@ -229,12 +229,12 @@ def test_no_pages_and_failed_pages_are_audits_too(columns: dict[str, list[str]])
 def test_the_summary_counts_pages_the_most_urgent_rules_first() -> None:
     pages = site(title=["", "A", "B", "C"], viewport=["", "", "width=1", "width=1"], lang=["", "", "", "en"])
     counted = summary(find_issues(pages), pages.pages)
-    assert counted.drop(columns=["title", "findings"]).values.tolist() == [
+    assert counted.drop(columns=["rule_title", "findings"]).values.tolist() == [
         ["title_missing", "title", "issue", "high", 1, 0, 0.25],
         ["viewport_missing", "html", "issue", "medium", 2, 0, 0.5],
         ["lang_missing", "html", "warning", "low", 3, 0, 0.75],
     ]
-    assert counted["title"].tolist() == [RULES[name].title for name in counted["rule"]]
+    assert counted["rule_title"].tolist() == [RULES[name].title for name in counted["rule"]]
     only = summary(find_issues(pages).query("rule == 'lang_missing'"), pages.pages)
     assert only["pages"].tolist() == [3]
 
@@ -253,7 +253,14 @@ def test_what_to_fix_first_goes_by_indexable_pages_then_by_what_was_counted() ->
     ]
     issues = pd.DataFrame(
         [
-            {"url": url, "rule": rule, "title": rule, "category": "html", "type": "issue", "priority": "low"}
+            {
+                "url": url,
+                "rule": rule,
+                "rule_title": rule,
+                "category": "html",
+                "type": "issue",
+                "priority": "low",
+            }
             | {"value": value, "threshold": limit, "pages": 1, "indexable": indexable[url]}
             for url, rule, value, limit in rows
         ]
@@ -273,3 +280,16 @@ def test_issues_of_one_priority_are_summed_up_with_the_most_pages_first() -> Non
     pages = site(description=["", "A"], lang=["", ""], favicons=[[], []])
     counted = summary(find_issues(pages), pages.pages)
     assert counted["rule"].tolist() == ["lang_missing", "favicon_missing", "description_missing"]
+
+
+def test_titles_of_pages_and_of_rules_stand_apart() -> None:
+    pages = site(title=["Tea", "Milk"], viewport=["", "x"], title_pixels=[30, 300])
+    issues = find_issues(pages)
+    told_of = issues[issues["rule"].isin(("title_too_short", "viewport_missing"))]
+    assert told_of[["page_title", "rule_title"]].values.tolist() == [
+        ["Tea", RULES["title_too_short"].title],
+        ["Tea", RULES["viewport_missing"].title],
+    ]
+    of_host = find_issues(site(title=["Tea", "Milk"], headers=["[]", "[]"])).query("scope == 'host'")
+    assert len(of_host) > 0
+    assert of_host["page_title"].isna().all()

@@ -46,7 +46,7 @@ def test_a_boolean_for_each_page(audit: wa.Audit) -> None:
         issue = found(audit, "green_title").iloc[0]
         assert len(found(audit, "green_title")) == 1
         assert issue["url"] == "https://tea.example/a"
-        assert issue[["title", "category", "type", "priority", "fix", "help"]].tolist() == [
+        assert issue[["rule_title", "category", "type", "priority", "fix", "help"]].tolist() == [
             *("Green title", "own", "issue", "medium", "Be brief.", "")
         ]
     assert found(audit, "green_title").empty

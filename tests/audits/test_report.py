@@ -67,7 +67,9 @@ def hostile_audit() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         "priority": "low",
         "evidence": HOSTILE[2],
     }
-    summary = pd.DataFrame({"rule": ["title_too_long"], "title": [HOSTILE[2]], "explanation": [HOSTILE[0]]})
+    summary = pd.DataFrame(
+        {"rule": ["title_too_long"], "rule_title": [HOSTILE[2]], "explanation": [HOSTILE[0]]}
+    )
     return pages, issues, summary
 
 

@@ -30,7 +30,7 @@ ISSUES = pd.DataFrame(
     ],
     columns=["change", "rule", "priority", "url"],
 )
-ISSUES["title"] = ISSUES["rule"].map(TITLES)
+ISSUES["rule_title"] = ISSUES["rule"].map(TITLES)
 ISSUES["evidence"] = [f"evidence {number}" for number in range(len(ISSUES))]
 ISSUES["value"] = [3, *[None] * 6]
 SUMMARY = pd.DataFrame(
@@ -54,7 +54,7 @@ SUMMARY = pd.DataFrame(
         "points",
     ],
 )
-SUMMARY["title"] = SUMMARY["rule"].map(TITLES)
+SUMMARY["rule_title"] = SUMMARY["rule"].map(TITLES)
 CHANGED = pd.DataFrame(
     {
         "url": ["u0", "u2", "https://gone.example/", "https://far.example/"],

@@ -36,7 +36,7 @@ def ranked(rules: list[tuple[Any, ...]] = RANKED) -> dict[str, pd.DataFrame]:
     pages = pd.DataFrame({"url": [f"https://a.example/{number}" for number in range(99)], "status": "ok"})
     issues = pd.DataFrame(
         [
-            {"url": url, "rule": rule, "title": f"Rule {rule}", "category": rule, "priority": priority}
+            {"url": url, "rule": rule, "rule_title": f"Rule {rule}", "category": rule, "priority": priority}
             for rule, priority, count, *_ in rules
             for url in pages["url"][:count]
         ]
@@ -88,7 +88,7 @@ def test_the_first_screen_says_how_many_pages_and_why() -> None:
     frames = ranked(
         [("http_page", "high", 5, 0, 5), ("viewport_missing", "medium", 4, 1, 4), ("x", "low", 1, 1, 1)]
     )
-    issues = frames["issues"].drop(columns="title")
+    issues = frames["issues"].drop(columns="rule_title")
     document = shown(frames["pages"], issues, summary=frames["summary"], score=71.25)
     lines = texts(document.xpath("//ol[@class='first']/li"))
     assert lines[0].startswith("highPage without httpsThe page is served over http: browsers")
@@ -238,12 +238,12 @@ def test_hostile_frames_are_text_everywhere(tmp_path: Path) -> None:
         pages[name] = pd.Series(texts_given, dtype=object)
     pages["readability_score"] = [float(number) for number in range(size - 1)] + [float("nan")]
     pages["keywords"] = [{text: 3} for text in texts_given]
-    issues = hostile(("url", "rule", "title", "category"))
+    issues = hostile(("url", "rule", "rule_title", "category"))
     issues.attrs["webanalytics"] = {
         "rules_not_tried": {texts_given[0]: [texts_given[2]]}, "rules_failed": [texts_given[4]]
     }  # fmt: skip
     change = issues.assign(change="new", priority="high", evidence=issues["url"])
-    summary = issues[["rule", "title"]].assign(new=1, before=0, after=1)
+    summary = issues[["rule", "rule_title"]].assign(new=1, before=0, after=1)
     file = write_report(
         tmp_path / "h.html",
         pages,

@@ -23,8 +23,7 @@ from webanalytics.core.messages import (
     sentence,
 )
 from webanalytics.core.messages.kinds import TOLD
-from webanalytics.core.messages.service import SERVICE
-from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
+from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE
 from webanalytics.core.outcomes import Outcome, PackedOutcomes
 from webanalytics.errors import ERROR_TYPES, ParameterError, RowError
 from webanalytics.fetching import FetchError

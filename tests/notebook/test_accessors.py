@@ -51,6 +51,7 @@ def test_every_function_over_a_column_is_a_method() -> None:
         "crawl",
         "llms_txt",
         "load",
+        "logs",
         "redirect_map",
         "sitemap",
         "tlsa_record",

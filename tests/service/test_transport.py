@@ -92,8 +92,9 @@ def connect(server: Running) -> socket.socket:
 
 def read_all(sock: socket.socket) -> bytes:
     received = b""
-    while part := sock.recv(65536):
-        received += part
+    with suppress(ConnectionResetError):  # what is sent to a connection that has been closed
+        while part := sock.recv(65536):
+            received += part
     return received
 
 

@@ -164,7 +164,7 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
     """Yield the causes of issues of one rule that is no matter of links."""
     if not len(found):
         return
-    title = str(found["title"].iloc[0])
+    title = str(found["rule_title"].iloc[0])
     if (found["scope"] == "host").all():
         for url, count, said, gain in zip(
             found["url"], found["pages"], found["evidence"], points, strict=True

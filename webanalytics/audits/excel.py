@@ -34,7 +34,7 @@ OF_PAGES = (
 OF_RULES = frozenset(("category", "type", "scope", "fix", "help"))
 """Columns that issues of one rule would all repeat: the sheet of rules has them."""
 
-FIRST = ("title", "rule", "change", "priority", "url")
+FIRST = ("rule_title", "rule", "change", "priority", "url", "page_title")
 """Columns with which the sheets of rules and issues begin."""
 
 
@@ -105,7 +105,7 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
 def _titled(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table of rules with their titles first and what they say; others without visible text."""
     frame = frame[[name for name in frame.columns if name not in LEFT_OUT]]
-    if not {"title", "rule"} <= set(frame.columns):
+    if not {"rule_title", "rule"} <= set(frame.columns):
         return frame
     frame = frame.assign(**_explained(frame))
     first = [name for name in FIRST if name in frame.columns]

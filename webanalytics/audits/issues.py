@@ -30,25 +30,26 @@ log = logging.getLogger("webanalytics.audits")
 
 COLUMNS: dict[str, Dtype] = {
     "url": "string",
+    "page_title": "string",
+    "priority": "string",
+    "rule_title": "string",
+    "evidence": "string",
+    "fix": "string",
     "rule": "string",
-    "title": "string",
     "category": "string",
     "type": "string",
-    "priority": "string",
     "scope": "string",
     "pages": "integer",
     "indexable": "integer",
     "value": "float",
     "threshold": "float",
-    "evidence": "string",
-    "fix": "string",
     "help": "string",
 }
 """Columns of a frame of issues."""
 
 SUMMARY_COLUMNS: dict[str, Dtype] = {
     "rule": "string",
-    "title": "string",
+    "rule_title": "string",
     "category": "string",
     "type": "string",
     "priority": "string",
@@ -94,11 +95,11 @@ def find_issues(
     Returns
     -------
     pandas.DataFrame
-        Columns ``url``, ``rule``, ``title`` (of the rule), ``category``, ``type``, ``priority``, ``scope``,
-        ``pages``, ``indexable`` (how many of the pages search engines may index, or could if they did not
-        answer with an error), ``value``, ``threshold``, ``evidence``, ``fix`` and ``help`` (the address of
-        the page that explains the rule), by priority, then in the order of the rules, then in that of the
-        pages.
+        Columns ``url``, ``page_title``, ``priority``, ``rule_title`` (what the rule is called), ``evidence``,
+        ``fix``, ``rule``, ``category``, ``type``, ``scope``, ``pages``, ``indexable`` (how many of the pages
+        search engines may index, or could if they did not answer with an error), ``value``, ``threshold``
+        and ``help`` (the address of the page that explains the rule), by priority, then in the order of the
+        rules, then in that of the pages.
 
         What is of a host and not of a page (``scope`` is ``host``: headers, https, robots.txt) is one row
         for each host, whose scheme and host are its ``url``; ``pages`` counts the pages that have it, and
@@ -191,7 +192,8 @@ def _search(site: Site, found: Sequence[Found]) -> set[str]:
 
 _OF_RULES = {
     "rule": "name",
-    **{name: name for name in ("title", "category", "type", "priority", "scope", "fix", "help")},
+    "rule_title": "title",
+    **{name: name for name in ("category", "type", "priority", "scope", "fix", "help")},
 }
 """Columns that say something of the rule, and its attributes."""
 
@@ -202,10 +204,14 @@ def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
     index = pd.RangeIndex(sum(counts))
     is_stored = parts_of(site.pages) is not None
     rows = np.concatenate([np.empty(0, np.int32), *places])
-    columns = {"url": _addresses(site, rows, found, index, is_stored)}
+    of_hosts = np.repeat([one.rule.scope == "host" for one in found], counts).astype(bool)
+    columns = {
+        "url": _addresses(site, rows, found, index, is_stored),
+        "page_title": _page_titles(site, np.where(of_hosts, -1, rows), index, is_stored),
+    }
     which = np.repeat(np.arange(len(found), dtype=np.int32), counts)
-    for name in _OF_RULES:
-        texts = [one.rule.name if name == "rule" else getattr(one.rule, name) for one in found]
+    for name, attribute in _OF_RULES.items():
+        texts = [getattr(one.rule, attribute) for one in found]
         columns[name] = _repeated(texts, which, index, is_stored)
     limits = [np.nan if one.rule.threshold is None else float(one.rule.threshold) for one in found]
     columns["threshold"] = pd.Series(np.repeat(np.array(limits, dtype=np.float64), counts), index=index)
@@ -232,6 +238,12 @@ def _addresses(site: Site, rows: Rows, found: list[Found], index: pd.Index, as_c
     return _repeated([*urls, *of_hosts.values()], np.array(places, np.int32), index, as_categories)
 
 
+def _page_titles(site: Site, rows: Rows, index: pd.Index, as_categories: bool) -> pd.Series:
+    """Return the titles of the pages in some rows; an issue of a host, -1, has none."""
+    titles = list(site.values("title")) if "title" in site.pages.columns else [None] * len(site.pages)
+    return _repeated([*titles, None], rows, index, as_categories)
+
+
 def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories: bool) -> pd.Series:
     """Return the texts at some places, as categories or as texts."""
     codes, known = pd.factorize(np.array(texts, dtype=object))
@@ -255,21 +267,21 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``rule``, ``title``, ``category``, ``type``, ``priority``, ``pages``, ``indexable`` (those of
-        them that search engines may index, or could if they did not answer with an error), ``findings`` (what
-        the rule counted on them, such as images without a size; 1 for a page where it counts nothing) and
-        ``share`` (of all pages, to 1; an address that answers 404 is none): by priority, then ``indexable``,
-        then ``findings``, the most first.
+        Columns ``rule``, ``rule_title``, ``category``, ``type``, ``priority``, ``pages``, ``indexable`` (of
+        them those that search engines may index, or could if they did not answer with an error), ``findings``
+        (what the rule counted on them, such as images without a size; 1 for a page where it counts nothing)
+        and ``share`` (of all pages, to 1; an address that answers 404 is none): by priority, then
+        ``indexable``, then ``findings``, the most first.
         Rules that found nothing are omitted.
 
     Examples
     --------
     >>> pages = pd.DataFrame({"url": ["a", "b"], "status": ["ok", "ok"], "viewport": ["", "width=1"]})
     >>> pages["indexable"] = True
-    >>> summary(find_issues(Site(pages)), pages).drop(columns=["title", "type"]).values.tolist()
+    >>> summary(find_issues(Site(pages)), pages).drop(columns=["rule_title", "type"]).values.tolist()
     [['viewport_missing', 'html', 'medium', 1, 1, 1, 0.5]]
     """
-    names = ["rule", "title", "category", "type", "priority"]
+    names = ["rule", "rule_title", "category", "type", "priority"]
     counted = issues[["pages", "indexable"]].astype("int64").assign(findings=_findings(issues))
     by = [issues[name] for name in names]
     sums = counted.groupby(by, observed=True, sort=False, dropna=False).sum()

@@ -32,7 +32,7 @@ def test_muted_issues_are_set_aside_everywhere_and_told(audit: wa.Audit, tmp_pat
     expected = {("title_missing", URLS[1]), ("title_missing", URLS[2])}
     assert pairs(quiet.muted) == expected
     assert pairs(quiet.issues) == pairs(audit.issues) - expected
-    assert list(quiet.muted) == ["rule", "title", "priority", "url", "evidence", "reason", "until"]
+    assert list(quiet.muted) == ["rule", "rule_title", "priority", "url", "evidence", "reason", "until"]
     assert quiet.pages["issues_high"].tolist() == [
         high - (url in URLS[1:3]) for url, high in zip(URLS, audit.pages["issues_high"].tolist(), strict=True)
     ]

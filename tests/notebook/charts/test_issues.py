@@ -103,7 +103,7 @@ def test_pages_without_a_url_are_all_different() -> None:
 def test_an_audit_counts_what_its_summary_counts(audit: wa.Audit, picture: Picture) -> None:
     ax = issues_by_priority(audit, top=100)
     summary = audit.summary()
-    assert labels(ax) == summary["title"].tolist()
+    assert labels(ax) == summary["rule_title"].tolist()
     assert widths(ax) == summary["pages"].tolist()
     assert next(text for text in texts(ax) if text.endswith("%)")) == (
         f"{summary['pages'].iloc[0]}  ({summary['share'].iloc[0]:.0%})"

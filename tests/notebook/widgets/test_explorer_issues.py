@@ -79,7 +79,7 @@ def test_the_overview_is_that_of_the_audit(audit: wa.Audit, monkeypatch: pytest.
     issues, summary = audit.issues[audit.issues["type"] != "warning"], audit.summary()
     assert content["score"] == audit.score
     assert [detail["name"] for detail in content["details"]] == summary["rule"].tolist()
-    assert [detail["title"] for detail in content["details"]] == summary["title"].tolist()
+    assert [detail["title"] for detail in content["details"]] == summary["rule_title"].tolist()
     assert content["priorities"] == [
         [
             name,
@@ -218,9 +218,9 @@ def test_every_rule_and_page_can_be_asked_for(audit: wa.Audit, monkeypatch: pyte
 def test_the_issues_of_a_page(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     content, _ = Browser(explore(audit), monkeypatch).ask(kind="details", row=0)
     wanted = audit.issues[audit.issues["url"] == "https://a.example/0"]
-    order = audit.summary()["title"].tolist()
+    order = audit.summary()["rule_title"].tolist()
     titles = [issue["title"] for issue in content["issues"]]
-    assert titles == sorted(wanted["title"], key=order.index)
+    assert titles == sorted(wanted["rule_title"], key=order.index)
     (short,) = [issue for issue in content["issues"] if issue["rule"] == "title_too_short"]
     found = wanted[wanted["rule"] == "title_too_short"].iloc[0]
     assert (short["priority"], short["title"]) == ("medium", "Title too short")

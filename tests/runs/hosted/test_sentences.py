@@ -9,8 +9,7 @@ import pytest
 
 import webanalytics
 from webanalytics.core.messages import MESSAGES, sentence
-from webanalytics.core.messages.service import SERVICE
-from webanalytics.core.messages.table import CONTENT, FETCHING
+from webanalytics.core.messages.table import CONTENT, FETCHING, SERVICE
 from webanalytics.operations import OPERATIONS
 from webanalytics.runs.backends.hosted.wire import failure_of
 

@@ -53,7 +53,7 @@ _CLOSED = "blocked by robots.txt"
 _PAGES = ("changed", "gone", "added", "removed", "missing", "unchecked", "same")
 _GONE = (404, 410)
 _SUMMARY: dict[str, Dtype] = {
-    **dict.fromkeys(("title", "rule", "priority"), "string"),
+    **dict.fromkeys(("rule_title", "rule", "priority"), "string"),
     **dict.fromkeys(("before", "after", *CHANGES), "integer"),
     "points": "float",
 }
@@ -145,7 +145,9 @@ def _look(status: Any, http_status: int | None, error_type: str | None, key: str
 
 def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each rule from two judged audits and the changes of their issues."""
-    groups = issues.groupby(["rule", "title", "priority", "category"], observed=True, sort=False)["change"]
+    groups = issues.groupby(["rule", "rule_title", "priority", "category"], observed=True, sort=False)[
+        "change"
+    ]
     known = [frame["rule"].value_counts().to_dict() for frame in (before.issues, after.issues)]
     rows: list[tuple[Any, ...]] = []
     ranks: list[tuple[Any, ...]] = []

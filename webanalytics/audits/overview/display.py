@@ -236,12 +236,13 @@ def _moved(summary: pd.DataFrame) -> list[Block]:
     names = ("before", "after", "worse", "added", "fixed", "removed", "unchecked")
     rare = {"added", "removed", "unchecked"}
     counts = [name for name in names if name not in rare or moved[name].any()]
-    columns, rows = ["title", "priority", *counts, "points", "rule"], []
+    columns, rows = ["rule_title", "priority", *counts, "points", "rule"], []
     for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
         *cells, points, rule = row
         shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
         rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
-    heads = ["new pages" if name == "added" else name for name in columns]
+    words = {"added": "new pages", "rule_title": "title"}
+    heads = [words.get(name, name) for name in columns]
     marks = moved["priority"].astype(str).tolist()
     return [Block("What changed", heads, rows, _more(len(moved), "rules: .summary()"), marks)] * bool(rows)
 

@@ -359,6 +359,7 @@ _COUNTS = ("pages", "indexable", "findings")
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Scalar]]:
+    frame = frame.rename(columns={"rule_title": "title"})
     names = [name for name in ("rule", *_TEXTS, *_COUNTS, "share") if name in frame.columns]
     if "rule" not in names:
         return []

@@ -121,7 +121,7 @@ def _rank(priority: Scalar) -> int:
 
 def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[str, pd.DataFrame]:
     """Return the issues by what became of them, in the order "fix first", each with its rule's title."""
-    rules, titles = column(frame, "rule"), column(frame, "title")
+    rules, titles = column(frame, "rule"), column(frame, "rule_title")
     priorities, now = column(frame, "priority"), _places(content)
     problems = [title or rule for title, rule in zip(titles, rules, strict=True)]
     shown = frame.assign(problem=pd.Series(problems, index=frame.index, dtype=object))
@@ -140,7 +140,9 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
 def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
     """Return the rules of which issues came or went, in the order of the summary: what got worse first."""
     kept = ("before", "after", "worse", "fixed", "remaining")
-    cells = {name: column(summary, name) for name in ("rule", "title", "priority", "points", *kept, *CHANGES)}
+    cells = {
+        name: column(summary, name) for name in ("rule", "rule_title", "priority", "points", *kept, *CHANGES)
+    }
     names = [name for name in ("before", "after", *CHANGES) if name in kept or any(cells[name])]
     now = _places(content)
     moved = [row for row in range(len(summary)) if any(cells[name][row] for name in names if name in _MOVES)]
@@ -149,7 +151,7 @@ def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
     heads = [Cell("Rule"), *(Cell(name, number=True) for name in (*shown, *["Points of health"] * scored))]
     rows = [
         [
-            _rule(now, *(cells[name][row] for name in ("rule", "title", "priority"))),
+            _rule(now, *(cells[name][row] for name in ("rule", "rule_title", "priority"))),
             *(_count(cells[name][row]) for name in names),
             *[_points(cells["points"][row])] * scored,
         ]

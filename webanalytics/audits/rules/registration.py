@@ -144,7 +144,7 @@ def rule(
     >>> @wa.rule(title="Phone number missing", priority="high", fix="Add our number.", threshold=5)
     ... def phone_missing(pages, threshold):
     ...     return pages["text"].str.count(r"[0-9]") < threshold
-    >>> audit.issues.loc[audit.issues["rule"] == "phone_missing", ["title", "priority"]].values.tolist()
+    >>> audit.issues.loc[audit.issues["rule"] == "phone_missing", ["rule_title", "priority"]].values.tolist()
     [['Phone number missing', 'high']]
     >>> phone_missing.remove()
     >>> "phone_missing" in wa.rules().index, "phone_missing" in set(audit.issues["rule"])

@@ -18,7 +18,7 @@ from webanalytics.core.url_patterns import matching
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.schema import make_series
 
-COLUMNS = ("rule", "title", "priority", "url", "evidence")
+COLUMNS = ("rule", "rule_title", "priority", "url", "evidence")
 """What is shown of a muted issue, before the reason and the last day."""
 
 

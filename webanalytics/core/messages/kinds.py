@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 ErrorType = Literal[
     "dns",
@@ -62,14 +62,10 @@ TOLD: dict[str, str] = {}
 """What a row says of a failure, by its key; of a key that is not here it says the sentence of the service."""
 
 
-def table(
-    rows: Mapping[str, tuple[ErrorType | None, str] | tuple[ErrorType | None, str, str]],
-    names: str = "{names}",
-) -> Table:
+def table(rows: Mapping[str, tuple[Any, ...]], names: str = "{names}") -> Table:
     """Return sentences by key, of the service; what a row says in its place is the third text, and in `TOLD`.
 
-    "a page that is empty." stands for both: "The `url` parameter names a page that is empty." and "The page
-    is empty." Any other text that begins with a small letter or a brace is said of the parameter.
+    The abbreviations are those of `sentences.toml`.
     """
     found = {}
     for key, (kind, text, *told) in rows.items():

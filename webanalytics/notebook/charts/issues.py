@@ -58,7 +58,7 @@ def issues_by_priority(
     """
     top = data.whole_number(top, "top", 1)
     total = _page_count(frame)
-    kinds = ["title", "scope", "pages"]
+    kinds = ["rule_title", "scope", "pages"]
     issues = data.pick(_issues(frame), ["url", "rule", "priority"], _MAKERS, optional=kinds)
     rules = pd.Series(data.strings(issues["rule"]), index=issues.index, dtype=object)
     levels = pd.Series(_levels(issues["priority"]), index=issues.index, dtype=object)
@@ -130,7 +130,7 @@ def issues_by_section(
     max_sections = data.whole_number(max_sections, "max_sections", 1, 100)
     if by not in ("category", "rule"):
         raise ParameterError.one_of("by", ["category", "rule"])
-    names = ["section", "scope", "title"] if by == "rule" else ["section", "scope"]
+    names = ["section", "scope", "rule_title"] if by == "rule" else ["section", "scope"]
     issues = data.pick(_with_sections(frame, segment), ["url", by], _MAKERS, optional=names)
     kinds = pd.Series(data.strings(issues[by]), index=issues.index, dtype=object)
     usable = kinds.notna().to_numpy() & ~data.has_failed(issues)
@@ -179,8 +179,8 @@ def _places(frame: Any, rules: pd.Index) -> list[int]:
 def _names(issues: pd.DataFrame, rules: pd.Index) -> list[str]:
     """Return what rules are called: their titles, else their names as words."""
     known: dict[str | None, str | None] = {}
-    if "title" in issues.columns:
-        known = dict(zip(data.strings(issues["rule"]), data.strings(issues["title"]), strict=True))
+    if "rule_title" in issues.columns:
+        known = dict(zip(data.strings(issues["rule"]), data.strings(issues["rule_title"]), strict=True))
     return [known.get(str(rule)) or _spoken(str(rule)) for rule in rules]
 
 

@@ -182,7 +182,7 @@ class Issues:
         frame = pd.DataFrame(
             {
                 "priority": [line["priority"] for line in lines],
-                "rule": [clean(line["title"]) for line in lines],
+                "rule": [clean(line["rule_title"]) for line in lines],
                 "category": [clean(line["category"], 40) for line in lines],
                 "type": [clean(line["type"], 40) for line in lines],
                 "pages": [line["pages"] for line in lines],
@@ -286,7 +286,7 @@ class Issues:
         return [
             {
                 "priority": self._lines[place]["priority"],
-                "title": clean(self._lines[place]["title"]),
+                "title": clean(self._lines[place]["rule_title"]),
                 "rule": clean(self._lines[place]["rule"], 80),
                 "evidence": _text(self._found["evidence"][number]),
                 "fix": clean(self._lines[place]["fix"], LONGEST_TEXT),
@@ -347,7 +347,7 @@ def _table(frame: pd.DataFrame, total: int) -> dict[str, Any]:
 def _detail(line: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": line["rule"],
-        "title": clean(line["title"]),
+        "title": clean(line["rule_title"]),
         "priority": line["priority"],
         "pages": line["pages"],
         "indexable": line["indexable"],
