@@ -55,7 +55,8 @@ def test_each_hit_is_of_its_page_or_left_over(log: Path) -> None:
     assert found.loc[f"{TOP}/tea", columns[:3]].tolist() == [1, 2, 0]
     assert found.loc[f"{TOP}/pot", columns[:3]].tolist() == [0, 0, 7]
     assert pd.isna(found.loc[f"{TOP}/pot", "last_search_hit"])
-    assert audit.log_hits["hits"].sum() + audit.unmatched["hits"].sum() == len(HITS)
+    assert audit.log_hits["hits"].sum() == len(HITS)
+    assert audit.log_hits.groupby("page")["hits"].sum()[False] == audit.unmatched["hits"].sum()
     assert set(audit.unmatched["url"]) == {"/tea/", "/forgotten", "/logo.png", "/gone", ""}
     row = audit.log_hits.set_index(["url", "crawler"]).loc[(f"{TOP}/tea", "GPTBot")]
     assert row[["purpose", "status", "hits"]].tolist() == ["ai training", 200, 2]
@@ -75,6 +76,10 @@ def test_what_only_both_know(log: Path) -> None:
         "Crawlers asked for it 4 times (Googlebot), last on 2026-11-24.",
         "Answered HTTP 200 3 times (Googlebot, people), last on 2026-11-24.",
     ]
+    clicks = pd.DataFrame({"page": ["/tea", "/nowhere"], "clicks": [7, 1]})
+    assert audit.with_search_data(clicks).log_issues().equals(issues), (
+        "what is left over of clicks is not of logs"
+    )
     part = audit.select(f"{TOP}/pot")
     assert part.log_issues()["url"].unique().tolist() == [f"{TOP}/pot"]
     assert len(part.unmatched) == len(audit.unmatched)

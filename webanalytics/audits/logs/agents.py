@@ -37,19 +37,7 @@ _DOMAINS: Mapping[str, tuple[str, ...]] = {
 """In what the names of crawlers' addresses end, as their operators say; as of 2026-11-24."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,60}")
 _ENDS = ("bot", "crawler", "spider")
-_BEGINS = (
-    "curl",
-    "wget",
-    "python",
-    "go-http",
-    "java",
-    "okhttp",
-    "axios",
-    "node",
-    "scrapy",
-    "libwww",
-    "headless",
-)
+_BEGINS = tuple("curl wget python go-http java okhttp axios node scrapy libwww headless".split())  # noqa: SIM905
 
 
 class Agent(NamedTuple):

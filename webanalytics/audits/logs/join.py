@@ -41,54 +41,48 @@ def with_logs(pages: pd.DataFrame, logs: Logs) -> tuple[pd.DataFrame, pd.DataFra
     # an answer that redirects is of another address, which leads to the page
     aside = hits["status"].isin((301, 302, 303, 307, 308)).to_numpy(bool) & ~leads[rows]
     left = aside | (rows < 0)
-    own = hits.assign(row=rows)[~left]
-    own["url"] = pages["url"].to_numpy(object)[own["row"]]
+    names = np.append(pages["url"].to_numpy(object), "")[rows]
+    all_hits = hits.assign(url=np.where(left, hits["url"], names), page=~left, row=rows)
     sums = {"hits": "sum", "bytes": "sum", "first": "min", "last": "max"}
-    found = own.groupby(["url", "crawler", "purpose", "status"], sort=False).agg(sums).reset_index()
-    true, every = own[own["verified"].fillna(True)], range(len(pages))
-    kinds = {name: true[true["purpose"].isin(purposes)].groupby("row") for name, purposes in KINDS.items()}
-    made = pd.DataFrame(
-        {name: kind["hits"].sum().reindex(every, fill_value=0) for name, kind in kinds.items()}
+    found = (
+        all_hits.groupby(["url", "page", "crawler", "purpose", "status"], sort=False).agg(sums).reset_index()
     )
+    true, every = all_hits[~left & hits["verified"].fillna(True)], range(len(pages))
+    kinds = {name: true[true["purpose"].isin(purposes)].groupby("row") for name, purposes in KINDS.items()}
+    counts = {name: kind["hits"].sum().reindex(every, fill_value=0) for name, kind in kinds.items()}
+    made = pd.DataFrame(counts)
     made["last_search_hit"] = kinds["search_hits"]["last"].max().reindex(every)
     found = found.sort_values("hits", ascending=False, ignore_index=True)
     return made.set_axis(pages.index), hits[left].reset_index(drop=True), {"log_hits": found}
 
 
-def log_issues(
-    site: Site, found: pd.DataFrame, left: pd.DataFrame, chosen: Sequence[int] | None
-) -> pd.DataFrame:
+def log_issues(site: Site, hits: pd.DataFrame, chosen: Sequence[int] | None) -> pd.DataFrame:
     """Return the frame of `Audit.log_issues`."""
     if "search_hits" not in site.pages:
         raise ParameterError("The `audit` must have hits of a server: see audit.with_logs.", "audit")
-    days = pd.concat([found[["first", "last"]], left[["first", "last"]]])
+    period = f"from {hits['first'].min()} to {hits['last'].max()}"
     urls, states, rows = site.values("url"), site.values("indexability"), []
     part = set(range(len(site.good)) if chosen is None else chosen)
     for column, (fact, who) in _UNSEEN.items():
-        hits = site.values(column)
-        said = f"May be indexed; no {who} asked for it from {days['first'].min()} to {days['last'].max()}."
-        unseen = [row for row in site.distinct if row in part and not hits[row]] if any(hits) else []
+        seen, said = site.values(column), f"May be indexed; no {who} asked for it {period}."
+        unseen = [row for row in site.distinct if row in part and not seen[row]] if any(seen) else []
         rows += [{"url": urls[row], "fact": fact, "hits": 0, "evidence": said} for row in unseen]
-    for url, group in found[found["purpose"] != PEOPLE].groupby("url", sort=False):
-        place = site.row_of[str(url)]
+    for url, group in hits[hits["page"] & (hits["purpose"] != PEOPLE)].groupby("url", sort=False):
+        place = site.row_of.get(str(url), -1)
         fact = STATES.get(str(states[place]), "") if place in part else ""
         if fact and not (fact == "redirects" and site.addresses.first(place)):
             rows.append(_told(url, fact, group, "Crawlers asked for it"))
+    left = hits[~hits["page"] & (hits["status"] == 200)]
     paths = left["url"].str.replace(r"^https?://[^/]+|\?.*", "", regex=True)
-    answered = (
-        (left["status"] == 200) & paths.str.startswith("/") & ~paths.str.contains(_FILE) & (paths != "/…")
-    )
-    for url, group in left[answered].groupby("url", sort=False) if chosen is None else ():
+    a_page = paths.str.startswith("/") & ~paths.str.contains(_FILE) & (paths != "/…")
+    for url, group in left[a_page].groupby("url", sort=False) if chosen is None else ():
         rows.append(_told(url, "not in the audit", group, "Answered HTTP 200"))
     return frame_of(ISSUES, sorted(rows, key=lambda row: -row["hits"]))
 
 
 def _told(url: Any, fact: str, part: pd.DataFrame, said: str) -> dict[str, Any]:
     most = part.groupby("crawler", sort=False)["hits"].sum().sort_values(ascending=False, kind="stable")
-    names, hits, last = (
-        ", ".join(name or PEOPLE for name in most.index[:3]),
-        int(most.sum()),
-        part["last"].max(),
-    )
+    names, hits = ", ".join(name or PEOPLE for name in most.index[:3]), int(most.sum())
+    last = part["last"].max()
     said = f"{said} {counted(hits, 'time')} ({names}), last on {last}."
     return {"url": url, "fact": fact, "hits": hits, "last": last, "evidence": said}

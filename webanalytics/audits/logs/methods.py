@@ -26,8 +26,8 @@ class LogMethods:
         Returns
         -------
         Audit
-            Its pages have ``search_hits``, ``ai_hits``, ``people_hits`` and ``last_search_hit``. Hits by
-            page, crawler and status are in ``log_hits``, those of no page in ``unmatched``.
+            Its pages have ``search_hits``, ``ai_hits``, ``people_hits`` and ``last_search_hit``. All hits by
+            page, crawler and status are in ``log_hits``; those of no page are in ``unmatched``.
 
         Raises
         ------
@@ -76,4 +76,4 @@ class LogMethods:
         """
         from webanalytics.audits.logs.join import log_issues
 
-        return log_issues(self.site, self.log_hits, self.unmatched, self._selected())
+        return log_issues(self.site, self.log_hits, self._selected())
