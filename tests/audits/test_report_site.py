@@ -61,7 +61,7 @@ def test_the_chapter_tells_depth_weight_and_what_was_left_out(written: Path) -> 
         ["Clicks", "Addresses", "Read", "4xx"],
         ["start", "1", "1", "·"],
         ["1", "2", "1", "1"],
-        ["no way here", "1", "1", "·"],
+        ["not linked", "1", "1", "·"],
     ]
     assert len(tables[1].xpath(".//tbody/tr")) == 3
     assert "deeper than max_depth" in tables[2].text_content()

@@ -318,7 +318,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
 
     @property
     def score(self) -> float | None:
-        """Health from 0 to 100: what faults take, and what keeps pages out of search.
+        """Score from 0 to 100: what faults take, and what keeps pages out of search.
 
         The mean over pages of 100 less 20 (high), 5 (medium) or 1 (low) a fault, less the same for faults of
         their hosts; of this the share is lost by which pages cannot be found: little where a few are closed

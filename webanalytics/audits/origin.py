@@ -131,7 +131,7 @@ class Audited(Protocol):
 
     @property
     def score(self) -> float | None:
-        """Health from 0 to 100."""
+        """Score from 0 to 100."""
 
     @property
     def alarm(self) -> str:

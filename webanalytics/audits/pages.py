@@ -75,7 +75,7 @@ CRAWLED: Mapping[str, tuple[Dtype, str]] = {
 """Further derived columns of a crawl: dtype and meaning."""
 
 FOUND: Mapping[str, tuple[Dtype, str]] = {
-    "score": ("float", "The page's health: 100 less 20, 5 and 1 for each of these faults, at least 0."),
+    "score": ("float", "The page's score: 100 less 20, 5 and 1 for each of these faults, at least 0."),
     "issues_high": ("integer", "Issues and opportunities of high priority that the page itself has."),
     "issues_medium": ("integer", "The same of medium priority."),
     "issues_low": ("integer", "The same of low priority."),

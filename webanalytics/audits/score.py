@@ -1,4 +1,4 @@
-"""The health score of an audit: what faults take, and what keeps pages from being found."""
+"""The score of an audit: what faults take, and what keeps pages from being found."""
 
 from __future__ import annotations
 

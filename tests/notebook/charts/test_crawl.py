@@ -42,7 +42,7 @@ def site() -> wa.Audit:
 
 def test_depth_has_one_bar_for_each_number_of_clicks(site: wa.Audit, picture: Picture) -> None:
     ax = crawl_depth(site)
-    assert labels(ax) == ["start", "1 click", "no way here"]
+    assert labels(ax) == ["start", "1 click", "not linked"]
     assert [text for text in texts(ax) if "%" in text] == ["1  (14%)", "5  (71%)", "1  (14%)"]
     legend: Any = ax.get_legend()
     assert [text.get_text() for text in legend.get_texts()] == ["read", "redirected", "client error (4xx)"]

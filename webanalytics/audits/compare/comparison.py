@@ -45,7 +45,7 @@ class Comparison:
     orphans : pandas.DataFrame
         Of two crawls: ``change`` (new or fixed), ``url`` and ``found_on``.
     score : ScoreChange
-        ``before``, ``after`` and ``change`` of the health score, both by the rules of today; ``points`` of
+        ``before``, ``after`` and ``change`` of the score, both by the rules of today; ``points`` of
         `summary` says which rules it comes from. Where an audit was stopped, it is of the pages of both.
 
     Examples

@@ -197,7 +197,7 @@ def _classes(pages: pd.DataFrame) -> list[int]:
 
 def _clicks(depth: int) -> str:
     if depth > MOST_DEPTHS:
-        return "no way here"
+        return "not linked"
     return "start" if not depth else f"{depth} or more" if depth == MOST_DEPTHS else f"{depth:,}"
 
 

@@ -376,7 +376,7 @@ class WorkMethods:
         return self.with_columns(segmented(self.raw, patterns, column))
 
     def scores(self: Audited, by: str = "segment") -> pd.DataFrame:
-        """Return the health score of each part of the site.
+        """Return the score of each part of the site.
 
         Parameters
         ----------

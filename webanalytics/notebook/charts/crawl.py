@@ -21,7 +21,7 @@ CLASSES: dict[str, str] = {
 }
 """What became of a page, and its colour."""
 
-NOWHERE = "no way here"
+NOWHERE = "not linked"
 DEEPEST = 15
 """Clicks from which pages share one bar."""
 

@@ -89,7 +89,7 @@ class ImageConverter(Tool):
     quality : ipywidgets.IntSlider
         1 to 100, for JPEG, WebP, AVIF and JPEG XL.
     keep_smaller : ipywidgets.Checkbox
-        Keep the files that would grow; off where a hosted backend converts, which does not know it.
+        Keep the original where it is smaller; off where a hosted backend converts, which does not know it.
     max_width, max_height : ipywidgets.BoundedIntText
         Largest size in pixels; 0 for none.
     frame : pandas.DataFrame or None
@@ -116,7 +116,7 @@ class ImageConverter(Tool):
         )
         self.max_width, self.max_height = _pixels("maxWidth"), _pixels("maxHeight")
         self.keep_smaller = w.Checkbox(
-            value=True, indent=False, description="keep files that would grow", layout=w.Layout(width="230px")
+            value=True, indent=False, description="keep the original if smaller", layout=w.Layout(width="230px")
         )
         self.output_format.observe(lambda _: self._offer_quality(), "value")
         self.upload.observe(lambda _: self._take(), "value")

@@ -40,7 +40,7 @@ class PhoneChecker(OneAnswer):
         super().__init__(
             "Phone checker",
             "checks whether a number belongs to a disposable-number service.",
-            [row(labelled("Phone number", self.number), labelled("Written as in", self.region), start)],
+            [row(labelled("Phone number", self.number), labelled("Country", self.region), start)],
             start,
             w.HTML(),
             backend,
