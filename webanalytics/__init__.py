@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.compare.comparison import Comparison
+    from webanalytics.audits.logs.table import Logs
     from webanalytics.audits.moves.plan import RedirectMap
     from webanalytics.audits.rules.registration import rule, rules
     from webanalytics.core.access import Access
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         live_tlsa,
         llms_txt,
         load,
+        logs,
         metadata,
         phones,
         readability,
@@ -84,6 +86,7 @@ __all__ = [
     "Dask",
     "Hosted",
     "HostedError",
+    "Logs",
     "ParameterError",
     "RedirectMap",
     "WebAnalyticsError",
@@ -109,6 +112,7 @@ __all__ = [
     "live_tlsa",
     "llms_txt",
     "load",
+    "logs",
     "metadata",
     "option_context",
     "options",
@@ -145,6 +149,7 @@ _HOMES = {
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
+    "audits.logs.table": ("Logs",),
     "audits.moves.plan": ("RedirectMap",),
     "audits.compare.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),

@@ -143,6 +143,7 @@ _BESIDES = {
     "content_gap": "webanalytics.audits.content.content_gap",
     "history": "webanalytics.audits.history.history",
     "load": "webanalytics.audits.storage.functions",
+    "logs": "webanalytics.audits.logs.table",
     "tlsa_record": "webanalytics.records.dane.tlsa",
 }
 """Names in `webanalytics.sync` that are not functions of this kind, and their modules."""

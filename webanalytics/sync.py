@@ -11,6 +11,7 @@ from webanalytics.audits import function as audits_function
 from webanalytics.audits import site_functions as audits_site_functions
 from webanalytics.audits.content.content_gap import content_gap
 from webanalytics.audits.history.history import history
+from webanalytics.audits.logs.table import logs
 from webanalytics.audits.moves import landing as moves_landing
 from webanalytics.audits.moves import plan as moves_plan
 from webanalytics.audits.storage.functions import compare, load
@@ -40,6 +41,7 @@ __all__ = [
     "live_tlsa",
     "llms_txt",
     "load",
+    "logs",
     "metadata",
     "phones",
     "readability",

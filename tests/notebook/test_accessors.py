@@ -54,6 +54,7 @@ def test_every_function_over_a_column_is_a_method() -> None:
         "llms_txt",
         "live_tlsa",
         "load",
+        "logs",
         "redirect_map",
         "sitemap",
         "tlsa_record",

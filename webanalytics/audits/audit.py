@@ -16,6 +16,7 @@ from webanalytics.audits.compare.comparison import Comparison
 from webanalytics.audits.content.methods import ContentMethods
 from webanalytics.audits.export import ExportMethods
 from webanalytics.audits.graph.methods import LinkMethods
+from webanalytics.audits.logs.methods import LogMethods
 from webanalytics.audits.origin import FindColumns, Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
@@ -35,7 +36,7 @@ T = TypeVar("T")
 _HOLDS = "An audit holds tables: use audit.pages{} or audit.select(...)."
 
 
-class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods):
+class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods):
     """Pages that were audited, what was found on them, and what is known of their site.
 
     It holds tables, each an ordinary DataFrame: ``pages``, ``issues``, ``links``, ``broken_links``,
@@ -59,9 +60,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods):
     origin : Origin
         What is known besides the pages.
     unmatched : pandas.DataFrame
-        The rows last given to `with_columns` or `with_search_data` that are of no page.
-    search_queries : pandas.DataFrame
-        What the pages are found by, where `with_search_data` was given queries by page.
+        The rows last given to `with_columns`, `with_search_data` or `with_logs` that are of no page.
+    search_queries, log_hits : pandas.DataFrame
+        What the pages are found by, where `with_search_data` was given queries by page; hits of `with_logs`.
 
     Notes
     -----
@@ -84,7 +85,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods):
         known = pages if isinstance(pages, Audit) else None
         self.raw: pd.DataFrame = as_read(as_pandas(pages, "pages") if known is None else known.raw)
         self.origin: Origin = origin or (Origin() if known is None else known.origin)
-        self.unmatched, self.search_queries = pd.DataFrame(), pd.DataFrame()
+        self.unmatched, self.search_queries, self.log_hits = (pd.DataFrame() for _ in range(3))
         self._whole: tuple[Audit, list[int]] | None = None
         self._known: dict[str, Any] = {}
 
@@ -134,7 +135,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods):
 
     def _keep(self, known: Audit) -> None:
         """Take over the tables of another audit that are of no page."""
-        self.unmatched, self.search_queries = known.unmatched, known.search_queries
+        for name in ("unmatched", "search_queries", "log_hits"):
+            setattr(self, name, getattr(known, name))
 
     def _selected(self) -> list[int] | None:
         """Return which rows of the whole audit this has, None for all."""
@@ -203,21 +205,19 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods):
         >>> audit.pages["clicks"].tolist(), audit.unmatched["page"].tolist()
         ([7, <NA>], ['https://a.example/c'])
         """
-        return self._joined(lambda raw: (*matched(raw, as_pandas(frame, "frame"), on), None))
+        return self._joined(lambda raw: (*matched(raw, as_pandas(frame, "frame"), on), {}))
 
     def _joined(self, find: FindColumns) -> Audit:
         """Return this audit with the columns that are found for its pages."""
         if self._whole is not None:
             whole, rows = self._whole
             return whole._joined(find)._part(rows)
-        columns, unmatched, queries = find(self.raw)
+        columns, unmatched, tables = find(self.raw)
         joined = pd.concat([self.raw, columns], axis=1)
         joined.attrs = dict(self.raw.attrs)
         made = Audit(joined, self.origin)
         made._keep(self)
-        made.unmatched = unmatched
-        if queries is not None:
-            made.search_queries = queries
+        made.__dict__.update(tables, unmatched=unmatched)
         return made
 
     @property

@@ -30,8 +30,8 @@ Besides: TypeAlias = tuple[
 """What rules examine besides the pages, in the order of the arguments of `make_site`."""
 
 
-FindColumns: TypeAlias = Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None]]
-"""From the pages as read: further columns, rows of no page, and queries by page where there are any."""
+FindColumns: TypeAlias = Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]]
+"""From the pages as read: further columns, rows of no page, and tables that the audit has besides."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ class Audited(Protocol):
     raw: pd.DataFrame
     unmatched: pd.DataFrame
     search_queries: pd.DataFrame
+    log_hits: pd.DataFrame
 
     @property
     def site(self) -> Site:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
+from webanalytics.audits.logs.table import logs
 from webanalytics.audits.words import LANGUAGES
 from webanalytics.cli.flags import add_command
 from webanalytics.core.strings import counted
@@ -34,7 +35,7 @@ BRANDED = (
 
 
 def add_saved(commands: Any) -> None:
-    """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``search-issues``."""
+    """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``logs`` and others."""
     example = "Example: webanalytics report audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'"
     summary = "Write the report of a saved audit, as HTML or PDF, or of what changed since another."
     parser = add_command(commands, "report", summary, example)
@@ -99,6 +100,19 @@ def add_saved(commands: Any) -> None:
     parser.add_argument("--allow-host", metavar="HOST", action="append", default=[], help=meaning)
     parser.add_argument("--allow-private", action="store_true", help="these may be private or local hosts")
     parser.set_defaults(run=run_mcp)
+    summary = "Say which crawlers asked a server for what, by its access logs."
+    parser = add_command(
+        commands, "logs", summary, "Example: webanalytics logs access.log* --audit audit-2026-11"
+    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help="access logs, also .gz and .zst")
+    meaning = "combined, common, vhost_combined, w3c, alb, json, or a LogFormat (default: by the first lines)"
+    parser.add_argument("--log-format", metavar="FORMAT", help=meaning)
+    meaning = "dns, or a folder with the ranges of crawlers: tell them from those that only say so"
+    parser.add_argument("--verify", metavar="HOW", help=meaning)
+    meaning = "list what a saved audit and the logs know only together"
+    parser.add_argument("--audit", metavar="AUDIT", help=meaning)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
+    parser.set_defaults(run=run_logs)
 
 
 def _audit_and_output(parser: argparse.ArgumentParser) -> None:
@@ -166,6 +180,15 @@ def run_mcp(arguments: argparse.Namespace) -> int:
     except ImportError:
         raise MissingExtraError("mcp", "mcp", "answering agents") from None
     AgentServer(arguments.folder, arguments.allow_host, arguments.allow_private).run()
+    return 0
+
+
+def run_logs(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``logs``."""
+    found = logs(arguments.files, format=arguments.log_format, verify=arguments.verify)
+    print(f"{counted(found.lines, 'line')}, {found.unread_lines:,} unread", file=sys.stderr)
+    audit = arguments.audit and Audit.of(arguments.audit, "audit").with_logs(found)
+    show(audit.log_issues() if audit else found.crawlers(), arguments)
     return 0
 
 

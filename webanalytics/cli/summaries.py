@@ -13,6 +13,7 @@ SUMMARIES = {
     "prune": "Say what to do with each page: keep, improve, merge, redirect, noindex or remove.",
     "search-issues": "List what an audit and an export of a search engine know only together.",
     "mcp": "Answer agents about saved audits, over the Model Context Protocol.",
+    "logs": "Say which crawlers asked a server for what, by its access logs.",
     "watch": "Audit a site as a file says, keep the audit, and tell what changed since the last one.",
     "crawl": "Audit the pages of a site, found by following links.",
     "metadata": "Fetch a web page and return its meta tags, headings, images, favicons and related data.",

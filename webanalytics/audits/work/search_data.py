@@ -38,7 +38,7 @@ class SearchData(NamedTuple):
 
     columns: pd.DataFrame
     unmatched: pd.DataFrame
-    queries: pd.DataFrame | None
+    tables: dict[str, pd.DataFrame]
 
 
 def search_data(pages: pd.DataFrame, known: Addresses, good: list[bool], source: Any) -> SearchData:
@@ -58,12 +58,14 @@ def search_data(pages: pd.DataFrame, known: Addresses, good: list[bool], source:
             "one export with a column of addresses and one of clicks, impressions, sessions or views, of one "
             "period and not of two beside each other",
         )
-    places = _Places(known, good)
-    queries = None
+    places = Places(known, good)
+    tables = {}
     columns, left = pd.DataFrame(index=pd.RangeIndex(len(pages))), pd.DataFrame()
     if of_queries:
         table, rows = of_queries[0], places.rows(of_queries[0]["url"])
-        queries = typed(table[rows >= 0].assign(url=pages["url"].to_numpy(object)[rows[rows >= 0]]))
+        tables["search_queries"] = typed(
+            table[rows >= 0].assign(url=pages["url"].to_numpy(object)[rows[rows >= 0]])
+        )
         left = table[rows < 0]
     if of_pages or "clicks" not in pages:
         table = (of_pages or of_queries)[0]
@@ -79,10 +81,10 @@ def search_data(pages: pd.DataFrame, known: Addresses, good: list[bool], source:
             "already; a page view comes before queries.",
             "source",
         )
-    return SearchData(columns.set_axis(pages.index), typed(left), queries)
+    return SearchData(columns.set_axis(pages.index), typed(left), tables)
 
 
-class _Places:
+class Places:
     """The rows of pages by their addresses, and by looser forms of these."""
 
     def __init__(self, known: Addresses, good: list[bool]) -> None:

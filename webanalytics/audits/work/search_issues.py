@@ -43,7 +43,7 @@ _FIXES: Mapping[str, str] = {
     "title cut": "Shorten the title, or put what matters first.",
     "query on several pages": "Let one page answer the query: merge them, or tell them apart.",
 }
-_STATES: Mapping[str, str] = {
+STATES: Mapping[str, str] = {
     **{name: name for name in ("noindex", "canonicalised", "blocked by robots.txt")},
     "redirected": "redirects",
     **dict.fromkeys(("client error", "server error", "redirect loop", "no response"), "fails"),
@@ -97,7 +97,7 @@ def _limit(profile: Profile, rule: str) -> float:
 def _of_clicks(site: Site, row: int, profile: Profile) -> Iterator[_Told]:
     """Yield what is wrong with a page that has clicks."""
     state = str(site.values("indexability")[row])
-    fact = _STATES.get(state, "")
+    fact = STATES.get(state, "")
     if fact == "redirects":
         # a row that stands for the page where it ends has the clicks of that page too
         if not site.addresses.first(row):
