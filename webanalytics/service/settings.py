@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import USER_AGENT
@@ -128,172 +131,23 @@ def networks(key: str, default: tuple[str, ...], meaning: str) -> Setting:
     return Setting(key, default, meaning, expects, accepts, kind=tuple)
 
 
-_GROUPS: dict[str, tuple[Setting, ...]] = {
-    "server": (
-        text("host", "127.0.0.1", "Address to listen on; 0.0.0.0 for all.", r"\S+", "a host"),
-        integer("port", 8080, 0, 65535, "Port to listen on; 0 for a free one."),
-        url(
-            "database",
-            "sqlite:///webanalytics.db",
-            "Accounts: sqlite:///FILE or postgresql://...",
-            r"(sqlite:///|postgres(ql)?://).+",
-            "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE",
-        ),
-        integer(
-            "workers",
-            None,
-            1,
-            256,
-            "Worker processes for analysis.",
-            none="one per processor",
-            absent="left out",
-        ),
-        url(
-            "docs_url",
-            "",
-            "Address of the built documentation, which the service's own pages link to; none if empty.",
-            r"(https?://[^\s\"'<>]{1,500})?",
-            "an address that begins with http:// or https://",
-        ),
-        flag(
-            "allow_private",
-            False,
-            "Fetch from private and loopback addresses too: for tests and intranets.",
-            words="true or false",
-        ),
-        url(
-            "base_url",
-            "",
-            "Public address, for download links; else what the request names as host.",
-            r"(https?://[^\s/?#]+[^\s?#]*)?",
-            "an http or https URL without query",
-        ),
-        networks("trusted_proxies", (), "Networks whose X-Forwarded-For and -Proto are believed."),
-        seconds("grace_seconds", 30.0, 0, 3600, "Longest wait for requests under way when stopping."),
-        url(
-            "rate_limit_storage",
-            "memory://",
-            "Where requests a minute are counted: memory:// (by each process) or redis://...",
-            r"(async\+)?[a-z][a-z0-9.+]*://.*",
-            "memory:// or redis://HOST:PORT/NUMBER",
-        ),
-        url(
-            "notice_webhook",
-            "",
-            "URL that is notified when an account reaches 80% and 95% of its credits.",
-            r"(https?://\S+)?",
-            "an http or https URL",
-            shown=mask_all,
-        ),
-        text(
-            "log_level",
-            "info",
-            f"Least severe log lines written: {', '.join(LOG_LEVELS)}.",
-            "|".join(LOG_LEVELS),
-            f"one of: {', '.join(LOG_LEVELS)}",
-        ),
-    ),
-    "images": (
-        url(
-            "images",
-            "",
-            "fsspec URL of the folder of converted images; else beside the database.",
-            ".*",
-            "a folder or an fsspec URL such as s3://bucket/folder",
-        ),
-        seconds("image_seconds", 86_400.0, 1, 31_536_000, "How long a converted image can be downloaded."),
-    ),
-    "fetching": (
-        seconds("connect_timeout", 10.0, 0.01, 600, "Seconds for the name look-up and the connection."),
-        seconds("fetch_timeout", 30.0, 0.01, 600, "Seconds for a whole fetch."),
-        integer("max_page_bytes", 10_000_000, 1, 1_000_000_000, "Largest page after decompression."),
-        integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
-        integer("retries", 0, 0, 20, "Further tries after 429, 503 and broken connections."),
-        integers(
-            "ports",
-            (80, 443, 8000, 8080, 8443, 8888),
-            1,
-            65535,
-            "Ports of pages that may be fetched; with allow_private any.",
-        ),
-        integer("fetch_concurrency", 128, 1, 1000, "Fetches under way at once."),
-        integer("per_host", 16, 1, 100, "Fetches under way at once from one host."),
-        flag("robots", True, "Respect robots.txt and its crawl-delay.", words="true or false"),
-        text(
-            "user_agent",
-            USER_AGENT,
-            "How the service introduces itself.",
-            r"[\x20-\x7e]{1,500}",
-            "a line of printable ASCII characters",
-        ),
-        seconds("page_cache_seconds", 60.0, 0, 3600, "How long a page fetched for a key is kept."),
-        integer("page_cache_bytes", 64_000_000, 0, 10_000_000_000, "Most bytes of kept pages."),
-    ),
-    "analysis": (
-        seconds(
-            "parse_timeout", 10.0, 0.1, 600, "Seconds for the analysis of a page; then its worker is ended."
-        ),
-        seconds("image_timeout", 20.0, 0.1, 600, "Seconds for the conversion of an image."),
-        integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
-    ),
-    "limits": (
-        integer("queue", 512, 1, 100_000, "Requests for pages and images under way; further ones get 503."),
-        integer("batch_size", 200, 1, 10_000, "Most inputs of a batch."),
-        integer("batch_concurrency", 16, 1, 1000, "Inputs of one batch under way at once."),
-        seconds("read_timeout", 30.0, 0.1, 3600, "Seconds for the headers, and for a body, to arrive."),
-        integer("body_rate", 50_000, 1, 1_000_000_000, "Bytes a second that lengthen a body's time."),
-        integer(
-            "body_bytes", 5_000_000, 1_000, 100_000_000, "Largest body of a request that carries no image."
-        ),
-        integer(
-            "body_memory",
-            512_000_000,
-            1_000_000,
-            100_000_000_000,
-            "Most bytes of request bodies held at once; one account may hold half of them.",
-        ),
-        integer(
-            "answer_bytes",
-            32_000_000,
-            1_000,
-            1_000_000_000,
-            "Most bytes of one answer; further inputs of a batch get 503.",
-        ),
-        integer(
-            "answer_memory",
-            512_000_000,
-            1_000_000,
-            100_000_000_000,
-            "Most bytes of answers held at once; one account may hold half of them.",
-        ),
-        integer(
-            "saved_bytes",
-            8_000_000,
-            1_000,
-            100_000_000,
-            "Most bytes of an answer that is kept for an Idempotency-Key.",
-        ),
-        integer(
-            "connections_per_address",
-            512,
-            1,
-            1_000_000,
-            "Open connections to one process from one address, or from one IPv6 /64 network.",
-        ),
-        seconds("keepalive_timeout", 75.0, 1, 3600, "Seconds an idle connection stays open."),
-        seconds("idempotency_seconds", 86_400.0, 1, 31_536_000, "How long an Idempotency-Key is remembered."),
-        seconds(
-            "reservation_seconds", 600.0, 1, 86_400, "After which the credits of a lost call are returned."
-        ),
-        integer("graphql_operations", 200, 1, 10_000, "Most operations of a query."),
-        integer("graphql_depth", 16, 2, 200, "Deepest nesting of a query."),
-        integer("graphql_tokens", 12_000, 10, 1_000_000, "Most tokens of a query."),
-        integers("notices", (80, 95), 1, 100, "Percentages of the month's credits to notify at."),
-    ),
+_KINDS: Mapping[str, Callable[..., Setting]] = {
+    **{made.__name__: made for made in (text, url, integer, seconds, flag, integers, networks)},
+    "secret_url": partial(url, shown=mask_all),
 }
+_READ: Mapping[str, Mapping[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("settings.toml").read_text("utf-8")
+)
+
+
+def _record(group: str, key: str, kind: str, default: Any = None, **known: Any) -> Setting:
+    default = tuple(default) if isinstance(default, list) else default
+    made = _KINDS[kind](key, default=USER_AGENT if key == "user_agent" else default, **known)
+    return replace(made, group=group)
+
 
 RECORDS: dict[str, Setting] = {
-    setting.key: replace(setting, group=group) for group, settings in _GROUPS.items() for setting in settings
+    key: _record(group, key, **known) for group, settings in _READ.items() for key, known in settings.items()
 }
 """All settings by key."""
 
