@@ -110,7 +110,7 @@ def test_the_rule(installed: Path) -> None:
 import sys, pandas as pd
 audit = wa.audit(pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>A lantern</title>"]}))
 found = audit.issues
-print("lanterns.operations" in sys.modules, found.loc[found["rule"] == "lantern_in_title", "title"].tolist())
+print("lanterns.operations" in sys.modules, found.loc[found["rule"] == "lantern_in_title", "rule_title"].tolist())
 print(wa.rules().loc["lantern_in_title", "fix"], wa.rules().index[-1])
 """
     assert said(installed, code) == [

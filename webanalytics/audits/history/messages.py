@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import time
@@ -12,6 +11,7 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
+from webanalytics import loops
 from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.post import NotSentError, post_json, send_mail
@@ -92,7 +92,7 @@ def _send(content: Mapping[str, Any], to: Mapping[str, Any], private: bool) -> N
         login = (to["user"], to.get("password", "")) if "user" in to else None
         send_mail(mail, to["server"], to.get("tls", "starttls"), login, private=private)
     else:
-        asyncio.run(post_json(to["url"], form(to["kind"], content), content["id"], private=private))
+        loops.run(post_json(to["url"], form(to["kind"], content), content["id"], private=private))
 
 
 def form(kind: str, content: Mapping[str, Any]) -> Any:

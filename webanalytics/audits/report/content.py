@@ -135,6 +135,7 @@ class RuleLine:
     share: float = 0.0
     issues: int = 0
     measured: str = ""
+    help: str = ""  # address of the page that explains it, where the documentation has one
 
     @property
     def urgency(self) -> tuple[int, int, int, int]:
@@ -324,7 +325,7 @@ def _rules(
         _add(lines, name, known[name])
         line.title = line.title or name.replace("_", " ").capitalize()
         line.priority = line.priority.lower() if line.priority.lower() in PRIORITIES else "low"
-        line.measured = _measured(name)
+        line.measured, line.help = _measured(name), _help(name)
         for text in ("title", "explanation", "fix", "unit"):
             setattr(line, text, say(getattr(line, text)))
         line.issues = counts[name]
@@ -379,3 +380,10 @@ def _measured(name: str) -> str:
 
     text = RULES[name].measured if name in RULES else ""
     return text if spoken() == "en" or say(text) != text else ""
+
+
+def _help(name: str) -> str:
+    """Return where the documentation explains a rule, '' where nobody said where that is."""
+    from webanalytics.audits.rules import RULES
+
+    return RULES[name].link if name in RULES else ""
