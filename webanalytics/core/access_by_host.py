@@ -161,9 +161,6 @@ _LOGIN = re.compile(r"(\s*https?://)([^/?#\\]*)@([^/?#\\@]+)", re.IGNORECASE)
 def without_logins(values: Any) -> tuple[Any, dict[str, Access]]:
     """Return addresses as a list without the user names and passwords in them, and what these open, by host.
 
-    One address is a list of one, and what is no list comes back as it is. A login that no request can carry,
-    and a second one of the same host, stay where they are: the fetch of such an address fails.
-
     >>> without_logins(["https://ann:tea@a.example/x", "https://b.example/", None])
     (['https://a.example/x', 'https://b.example/', None],
      {'a.example': Access(user='**********', password='**********')})

@@ -116,10 +116,7 @@ def _header_link(base: str, sent: HeaderLink) -> Link | None:
 
 
 def whole(number: int, parts: Mapping[int, JobResult] | None, count: int) -> JobResult | None:
-    """Return the answer about a page whose operations, of which the last is `OUTLINKS`, are all answered.
-
-    A page that could not be fetched has no links.
-    """
+    """Return the answer about a page whose operations, of which the last is `OUTLINKS`, are all answered."""
     if parts is None or not all(place in parts for place in range(count - 1)):
         return None
     apart = parts.get(count - 1)

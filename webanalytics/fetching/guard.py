@@ -298,10 +298,7 @@ def open_socket(family: int, kind: int, protocol: int, address: tuple[Any, ...])
 
 
 class SocketFactory:
-    """Return a socket for an address that may be connected to, refuse any other.
-
-    With `allow_private` every address is allowed, and so is that of a proxy.
-    """
+    """Return a socket for an address that may be connected to, refuse any other."""
 
     def __init__(self, allow_private: bool = False) -> None:
         self.allow_private = allow_private

@@ -77,10 +77,7 @@ class Texts(Sequence[str]):
 
 @dataclass(slots=True)
 class Entries:
-    """The entries of one sitemap as columns; what most entries lack is kept by row.
-
-    A date or a frequency that is missing is an empty text.
-    """
+    """The entries of one sitemap as columns; what most entries lack is kept by row."""
 
     urls: Texts = field(default_factory=Texts)
     lastmods: Texts = field(default_factory=Texts)

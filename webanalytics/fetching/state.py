@@ -14,10 +14,7 @@ MOST_CHALLENGES = 3
 
 
 class FetchState:
-    """A fetch in progress: the URL it has reached, and the seconds it has taken.
-
-    ``asked`` is given where the fetch is recorded; ``is_rules`` says that it is of a robots.txt.
-    """
+    """A fetch in progress: the URL it has reached, and the seconds it has taken."""
 
     def __init__(
         self, wanted: Wanted, start: URL, *, robots: bool, asked: Asked | None, is_rules: bool = False

@@ -44,11 +44,7 @@ def keeps_frames() -> bool:
 
 
 def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise the error about arguments that a function does not take, before any work.
-
-    Raises `ParameterError` for a keyword that is neither a parameter nor an option, naming the nearest one
-    that is. Raises `TypeError` for arguments that are missing or too many, in Python's words.
-    """
+    """Raise the error about arguments that a function does not take, before any work."""
     signature = _signature(function)
     kind = kind_of_options(function)
     for key in kwargs if kind else ():
@@ -331,10 +327,7 @@ def _next(events: queue.SimpleQueue[Any]) -> Any:
 
 
 def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
-    """Return what the coroutine returns; on Ctrl-C cancel it, wait for its clean-up, and raise.
-
-    Progress is drawn here, in the caller's thread, where a notebook expects it.
-    """
+    """Return what the coroutine returns; on Ctrl-C cancel it, wait for its clean-up, and raise."""
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     run.emit = events.put
     run.thread = thread = _LoopThread(main, events)
@@ -356,10 +349,7 @@ def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
 
 
 def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return the plain form of an async function: same signature, same documentation.
-
-    On Ctrl-C or "Interrupt kernel" it raises `AuditInterrupted`, which carries the finished rows.
-    """
+    """Return the plain form of an async function: same signature, same documentation."""
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -63,10 +63,7 @@ TOLD: dict[str, str] = {}
 
 
 def table(rows: Mapping[str, tuple[Any, ...]], names: str = "{names}") -> Table:
-    """Return sentences by key, of the service; what a row says in its place is the third text, and in `TOLD`.
-
-    The abbreviations are those of `sentences.toml`.
-    """
+    """Return sentences by key, of the service; the third text is what a row says in its place, in `TOLD`."""
     found = {}
     for key, (kind, text, *told) in rows.items():
         if thing := _THING.fullmatch(text):

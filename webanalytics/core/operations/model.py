@@ -213,10 +213,7 @@ class Operation(Declared):
         return any(item.read(data) is not None for item in self.fields)
 
     def check_settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all settings by Python keyword, defaults filled in.
-
-        Raises `ParameterError` for the first wrong value in the order of declaration.
-        """
+        """Return all settings by Python keyword, defaults filled in."""
         checked = {}
         for item in self.settings:
             value = given.get(item.keyword, item.default_here)

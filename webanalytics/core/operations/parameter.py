@@ -116,10 +116,7 @@ class Parameter(Declared):
         return value if more else self.check(value, self.keyword)
 
     def check(self, value: Any, name: str | None = None) -> Any:
-        """Return the value if it is allowed.
-
-        Raises `ParameterError` naming the parameter (as ``name`` where given) and what it may be.
-        """
+        """Return the value if it is allowed."""
         if isinstance(value, Secret):
             return value
         if hasattr(value, "dtype") and hasattr(value, "item"):

@@ -32,10 +32,7 @@ _DATA_SHOWN = 60
 
 
 class FactElements(Collector):
-    """What the elements of a page say that rules examine, in document order; counts include all.
-
-    Links are kept as they are written, titles and descriptions with empty ones, the rest as in the result.
-    """
+    """What the elements of a page say that rules examine, in document order; counts include all."""
 
     alongside = (JsonLdBlocks, LinkElements, AccessElements, LoadingElements, ScriptElements)
     max_entries = DEFAULT_MAX_ENTRIES

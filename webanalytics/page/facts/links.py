@@ -74,10 +74,7 @@ _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE | re
 
 
 class LinkFacts(NamedTuple):
-    """The numbers of links to the page's own host and elsewhere, and the distinct pages of its own host.
-
-    Of those that lead elsewhere, ``subdomains`` go to other hosts of the same registrable domain.
-    """
+    """The numbers of links to the page's own host and elsewhere, and the distinct pages of its own host."""
 
     internal: int
     external: int

@@ -138,11 +138,7 @@ def _measures(patterns: str, threshold: int) -> _Measures:
 
 
 def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept: int = 30_000) -> Counts:
-    """Count what the formulas need, the text being split once and each distinct piece measured once.
-
-    A hard word is complex from `complex_from` syllables on. Raises `LookupError` for a language without
-    hyphenation patterns.
-    """
+    """Count what the formulas need, the text being split once and each distinct piece measured once."""
     measures = _measures(patterns_of(language), complex_from)
     pieces = text.split()
     counted = Counter(pieces)

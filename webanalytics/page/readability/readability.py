@@ -18,11 +18,7 @@ from webanalytics.thresholds import GRADE_BANDS, SCALES, Unjudged, not_prose
 
 @dataclass(frozen=True, slots=True)
 class LanguageFormulas:
-    """What is known about the formulas in one language, None where it has no constants of its own.
-
-    Base, weight of the sentence length and weight of the syllables per word of the Flesch reading ease; and
-    the syllables of a complex word in the Gunning fog index.
-    """
+    """What is known about the formulas in one language, None where it has no constants of its own."""
 
     flesch: tuple[float, float, float] | None = None
     complex_from: int | None = None

@@ -238,19 +238,13 @@ def primary(language: str) -> str:
 
 
 def patterns_of(language: str) -> str:
-    """Return the name of the hyphenation patterns that serve a language, or of the language without any.
-
-    Raises `LookupError` for a language without hyphenation patterns.
-    """
+    """Return the name of the hyphenation patterns that serve a language, or of the language without any."""
     root = primary(language)
     return root if root in _BY_VOWELS else patterns_name(_DEFAULT_TAGS.get(language.lower(), language))
 
 
 def syllable_counter(language: str) -> Callable[[str], int]:
-    """Return the function that counts the syllables of a lower-case word of the language.
-
-    Raises `LookupError` for a language without hyphenation patterns.
-    """
+    """Return the function that counts the syllables of a lower-case word of the language."""
     return _counter(patterns_of(language))
 
 

@@ -88,10 +88,7 @@ class Journal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run as its backend sees it: its specification, which can be sent elsewhere, and where to report.
-
-    A run in several calls of the backend has a fetcher, which knows how fast hosts were asked before.
-    """
+    """One run as its backend sees it: its specification, which can be sent elsewhere, and where to report."""
 
     spec: RunSpec
     report: Report = field(default_factory=Report)
@@ -159,11 +156,7 @@ class Backend(Protocol):
         fetcher: Fetcher,  # noqa: ARG002 - for backends that fetch from here
         window: int,  # noqa: ARG002 - for backends that have many jobs under way at once
     ) -> AsyncGenerator[Sequence[JobResult], None]:
-        """Yield the results of a crawl's jobs, which become known one by one; by default in waves of `run`.
-
-        `fetcher` is that of the crawl: it is polite to each host. So many jobs as `window` says may be under
-        way at once.
-        """
+        """Yield the results of jobs that become known one by one; by default in waves of `run`."""
         return in_waves(self, task, source)
 
 

@@ -128,10 +128,7 @@ class Answering:
         # name of a page operation whose outcome is packed for itself; the answer is then a pair
         apart: str = "",
     ) -> Any:
-        """Return a worker's answer about content: packed outcomes of a page, a list of those of an image.
-
-        Raises `RowError` with the key ``analysis_timeout`` or ``analysis_died``.
-        """
+        """Return a worker's answer about content: packed outcomes of a page, a list of those of an image."""
         operation = operations[0]
         parameter = parameter or operation.subject
         paths = {item.name: item.analysis for item in operations}
@@ -250,10 +247,7 @@ class Shortages:
         self.answered += 1
 
     async def wait(self, shortage: ShortageError, tries: int) -> None:
-        """Do less at once, and wait before a page is asked again.
-
-        Raises `BackendError` if no page was answered for long.
-        """
+        """Do less at once, and wait before a page is asked again."""
         now = asyncio.get_running_loop().time()
         self._since = now if self._since is None else self._since
         if now - self._since > PATIENCE_SECONDS:

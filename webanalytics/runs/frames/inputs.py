@@ -85,9 +85,6 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
 
     The column of a DataFrame is detected unless it is ambiguous; `parameter` is the caller's name for the
     inputs, used in errors.
-
-    Raises `ParameterError` for anything but a list of inputs, if no column fits, or if no value is of a kind
-    that is understood.
     """
     wanted = Wanted.of(operation, parameter)
     if operation.kind == "page" and has_archives(inputs):

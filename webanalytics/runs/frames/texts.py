@@ -31,10 +31,7 @@ class Texts:
 
 
 def pages_or_texts(urls: Any, texts: Any, language: str | None) -> Any:
-    """Return the one of two arguments that was given, texts as `Texts`.
-
-    Raises `ParameterError` if both or none are given, or a language without texts.
-    """
+    """Return the one of two arguments that was given, texts as `Texts`."""
     if urls is None and texts is None:
         raise ParameterError("The `urls` parameter is required where no `texts` are given.", "urls")
     if urls is not None and texts is not None:

@@ -87,10 +87,7 @@ class Journal:
             entry.answered = True
 
     def begin(self, jobs: Sequence[Job], open_jobs: Mapping[str, int]) -> Iterator[tuple[int, str]]:
-        """Find the requests to repeat, and yield the number and operation of each input of those.
-
-        ``open_jobs`` has the numbers of the jobs that may be asked again, by the digest of their input.
-        """
+        """Find the requests to repeat, and yield the number and operation of each input of those."""
         self._jobs = jobs
         now = time.time()
         waiting = [

@@ -78,10 +78,7 @@ def number_of(name: str) -> int:
 
 
 def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`.
-
-    A few of them are in memory at once.
-    """
+    """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`."""
     for batch in store.batches(name, ROWS_AT_ONCE, schema(), columns):
         yield from batch.to_pylist()
 
@@ -131,10 +128,7 @@ class SettledPages:
         self._next = 1 + max(self._names, default=0)
 
     def restore(self, wanted: Callable[[str, str | None], bool]) -> None:
-        """Find out which pages are there; of several of one input, the last counts.
-
-        ``wanted`` takes a page's digest and the type of its error, and returns whether it counts.
-        """
+        """Find out which pages are there; of several of one input, the last counts."""
         for number, name in sorted(self._names.items()):
             try:
                 for row, known in enumerate(rows_of(self._store, name, ["key", "error_type"])):

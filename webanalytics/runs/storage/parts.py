@@ -66,11 +66,7 @@ class _Part(NamedTuple):
 
 
 class RowParts:
-    """The parts of one folder, in the order in which they were written.
-
-    Raises `DamagedPartError` for files that are no parts of this function, or were changed; also when they
-    are read.
-    """
+    """The parts of one folder, in the order in which they were written."""
 
     def __init__(self, folder: Path, operation: str, names: Sequence[str] | None = None) -> None:
         self.folder, self.operation = folder, operation
@@ -166,10 +162,7 @@ class RowParts:
         return _lacking([json.loads(part.metadata.metadata[LAYOUT]) for part in self._parts])
 
     def blocks(self, column: str, places: Places) -> Iterator[list[Any]]:
-        """Yield the values at some rows in the order of these, a bounded number at once; None for missing.
-
-        A place below 0 is that of a missing value.
-        """
+        """Yield the values at some rows in the order of these, a bounded number at once; None for missing."""
         size = self._block(column)
         for start in range(0, len(places), size):
             yield self._gathered(column, places[start : start + size])

@@ -30,10 +30,7 @@ Lay = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def keeps_rows(operations: tuple[Operation, ...]) -> bool:
-    """Return whether a frame reads the rows of a call from its folder.
-
-    One input is one row there, and not its picture. Messages that are signed are not written down.
-    """
+    """Return whether a frame reads the rows of a call from its folder."""
     secret = any(setting.secret for operation in operations for setting in operation.settings)
     return operations[0].kind != "image" and operations != (KEYWORDS,) and not secret
 

@@ -175,10 +175,7 @@ class Template:
                 self._start(names)
 
     def fork(self, memory: int, names: tuple[str, ...]) -> ForkedProcess:
-        """Return a new worker that has the analyses imported.
-
-        Raises `BackendError` if the template cannot be started, or cannot import the analyses.
-        """
+        """Return a new worker that has the analyses imported."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._start()
@@ -365,12 +362,7 @@ class WorkerPool:
     async def run(
         self, kind: str, names: tuple[str, ...], arguments: tuple[Any, ...], deadline: float
     ) -> Any:
-        """Return the worker's answer.
-
-        Raises `TimeoutError` after `deadline` seconds, when the worker has been killed, `WorkerDiedError`
-        where each of several new workers has ended in the middle of this message, and `BackendError` where
-        none can be started.
-        """
+        """Return the worker's answer."""
         async with self._slots:
             warm = _idle.warm(self._memory)
             if warm is not None:

@@ -194,10 +194,7 @@ def _die_with_parent() -> None:
 
 
 def fork_for_ever(names: Sequence[str] = ()) -> None:
-    """Fork a worker for each message on standard input, a socket, until its other end is closed.
-
-    The analyses named are imported before the first message.
-    """
+    """Fork a worker for each message on standard input, a socket, until its other end is closed."""
     control = socket.socket(fileno=0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps ended workers

@@ -219,11 +219,7 @@ class Charging:
     def settle(
         self, now: float, reservation: Reservation, amount: int, answer: bytes | None
     ) -> Steps[Receipt]:
-        """Charge some of a reservation and return the rest.
-
-        One that has expired and been returned is charged anew; one that has been charged already returns
-        the same receipt and changes nothing.
-        """
+        """Charge some of a reservation and return the rest."""
         call = reservation.call
         if call is None or not 0 <= amount <= reservation.credits:
             raise AccountsError("A reservation is settled for its own call and at most for its credits.")

@@ -72,10 +72,7 @@ class Job:
 
 
 class Writer:
-    """A thread with the only connection to an SQLite file.
-
-    ``on_change`` is called in the event loop when another process has committed something.
-    """
+    """A thread with the only connection to an SQLite file."""
 
     def __init__(
         self,
