@@ -38,8 +38,6 @@ def _cells(grapheme: str) -> int:
 def counted(count: int, noun: str = "page") -> str:
     """Return a count with its noun.
 
-    Examples
-    --------
     >>> counted(1), counted(1200, "rule")
     ('1 page', '1,200 rules')
     """

@@ -86,8 +86,6 @@ def _links(found: dict[str, Any]) -> Iterator[Link]:
 def _header_links(base: str, headers: str) -> Iterator[Link]:
     """Return the links in the headers of an answer.
 
-    Examples
-    --------
     >>> header = 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'
     >>> list(_header_links("https://a.example/x", header))  # doctest: +NORMALIZE_WHITESPACE
     [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http', fragment='',

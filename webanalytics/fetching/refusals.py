@@ -76,8 +76,6 @@ def refusal(
 
     `hops` are the addresses passed through before `final`, the one asked for first.
 
-    Examples
-    --------
     >>> found = refusal(403, {"cf-mitigated": "challenge"}, b"")
     >>> found.key, found.details["who"], found.details["answer"]
     ('challenge', 'Cloudflare', 'a challenge')

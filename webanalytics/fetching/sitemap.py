@@ -222,8 +222,6 @@ class Parsed:
 def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> Parsed:
     r"""Return the entries and the further sitemaps of one document, also gzipped, or raise `Problem`.
 
-    Examples
-    --------
     >>> parse_sitemap(b"https://example.com/\nhttps://example.com/a", "https://example.com/s.txt").rows[1]["url"]
     'https://example.com/a'
     """

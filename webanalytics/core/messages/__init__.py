@@ -13,8 +13,17 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from webanalytics.core.messages.kinds import ERROR_TYPES, REFUSALS, ErrorType
-from webanalytics.core.messages.table import ADVICE, FETCHING, MESSAGES, PARAMETERS, TOLD, Advice
+from webanalytics.core.messages.table import (
+    ADVICE,
+    ERROR_TYPES,
+    FETCHING,
+    MESSAGES,
+    PARAMETERS,
+    REFUSALS,
+    TOLD,
+    Advice,
+    ErrorType,
+)
 
 __all__ = [
     "ADVICE",

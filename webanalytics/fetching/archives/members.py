@@ -177,8 +177,6 @@ class Stream:
         self._inside += len(line)
         return line
 
-    # ---------------------------------------------------------------- filling
-
     def _fill_raw(self) -> bool:
         if not self._raw:
             self._raw = self._file.read(PIECE)

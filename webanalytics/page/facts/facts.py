@@ -200,8 +200,6 @@ def analyse(page: Page) -> dict[str, Any]:
     an image that is marked as decorative (WAI-ARIA ``presentation``, ``none`` and ``aria-hidden``).
     Mixed content is that of W3C Mixed Content; a page that lets its requests be upgraded has none.
 
-    Examples
-    --------
     >>> page = Page('<title>Tea</title><a href="/milk#cold">Milk</a>', "https://example.org/tea")
     >>> facts = analyse(page)
     >>> facts["titles"], facts["links"], facts["internal_links"]

@@ -182,8 +182,6 @@ def dale_chall_text(score: float | None) -> str | None:
 def target_audience(grade: float | None) -> str:
     """Return the audience of a grade level; without a grade, the general public.
 
-    Examples
-    --------
     >>> target_audience(5.99), target_audience(6.0), target_audience(16.0), target_audience(None)
     ('elementary', 'middle school', 'post-graduate', 'general public')
     """

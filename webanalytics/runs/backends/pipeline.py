@@ -23,9 +23,8 @@ from multidict import CIMultiDict
 from webanalytics.core.outcomes import ErrorPage, Fetched
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, Response
-from webanalytics.fetching.exchange_record import Asked
 from webanalytics.fetching.limits import backoff
-from webanalytics.fetching.response import LONGEST_HEADER, header_block
+from webanalytics.fetching.response import LONGEST_HEADER, Asked, header_block
 from webanalytics.operations import FACTS, METADATA, Operation
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 

@@ -112,8 +112,6 @@ class Journal:
         """Return whether none of its inputs was sent again: who divides a request has seen its answer."""
         return all(self._last[name, entry.sent.operation] is entry for name in entry.inputs)
 
-    # ---------------------------------------------------------------- what a backend asks
-
     def pending(self) -> Sequence[Sent]:
         """Return the requests of earlier runs whose answers are not known."""
         return self._pending

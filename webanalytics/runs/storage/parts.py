@@ -117,8 +117,6 @@ class RowParts:
             self._costs[column] = sum(map(_object_bytes, sample)) / max(1, self._parts[0].rows)
         return int(self._costs.get(column, 0) * len(self))
 
-    # ---------------------------------------------------------------- writing
-
     def table(self, frame: pd.DataFrame, keys: Sequence[str]) -> Any:
         """Return finished rows as an Arrow table: the frame's columns and the digests of their inputs."""
         return table_of_rows(frame, keys, self._fields)
@@ -129,8 +127,6 @@ class RowParts:
             number = 1 + max((order_of(name)[0] for name in self._store.parts()), default=0)
             name = self._store.write_part(named(number, "rows"), table)
             self._open(name)
-
-    # ---------------------------------------------------------------- reading
 
     def _open(self, name: str) -> None:
         """Read what a part says of itself, and check it before any of its values are read."""

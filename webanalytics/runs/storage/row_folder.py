@@ -78,8 +78,6 @@ class SavingBuilder(FrameBuilder):
         """Return whether the row of an input is in a part."""
         return bool(self._places[number] >= 0)
 
-    # ---------------------------------------------------------------- rows as they are finished
-
     def add(self, answer: JobResult) -> bool:
         """Keep an answer until its row is in a part, and return whether its input is now done."""
         done = super().add(answer)
@@ -144,8 +142,6 @@ class SavingBuilder(FrameBuilder):
         except OSError as error:
             raise WriteError.at("store", "a folder that can be written to", error) from None
         self._places[numbers] = np.arange(start, start + len(numbers), dtype=np.int32)
-
-    # ---------------------------------------------------------------- the frame
 
     def frame(self) -> pd.DataFrame:
         """Return a frame over the parts, of the inputs whose rows are in them, in input order."""

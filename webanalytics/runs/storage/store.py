@@ -145,8 +145,6 @@ class Store:
                 raise Unreadable
             yield file
 
-    # ---------------------------------------------------------------- manifest and parts
-
     def foreign(self, *, parts_alone: bool) -> bool:
         """Return whether there are files but no manifest; those of an interrupted save may be ignored."""
         names = self.names()

@@ -182,8 +182,6 @@ class Accounts(ABC):
         """Return whether there is room on the disk, where that is known."""
         return True
 
-    # -- what time ends ---------------------------------------------------------------------------
-
     async def sweep(self, clock: Callable[[], float], lost: bool = False, dead: str | None = None) -> None:
         """Return overdue reservations, a dead process's, or with ``lost`` all; drop old saved answers."""
         until = math.inf if lost else clock()

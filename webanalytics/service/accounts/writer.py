@@ -96,8 +96,6 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._closing = False
 
-    # -- in the event loop ------------------------------------------------------------------------
-
     async def open(self) -> None:
         """Start the thread, open the file and bring its schema to the newest version."""
         opened = self._loop.create_future()
@@ -144,8 +142,6 @@ class Writer:
                 future.set_exception(job.error)
             else:
                 future.set_result(job.result)
-
-    # -- in the thread ----------------------------------------------------------------------------
 
     def _call(self, callback: Callable[..., object], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be notified
