@@ -177,15 +177,18 @@ class Run:
 
     def grow(self, total: int) -> None:
         """Say that there is more to do than was known."""
+
+        def show(bar: Any) -> None:
+            bar.total = total
+            bar.refresh()
+
         if total != self.total:
             self.total = total
-            if self._showing:
-                self.emit(lambda: self._grow(total))
+            self._on_bar(show)
 
     def note(self, text: str) -> None:
         """Show a few words next to the bar."""
-        if self._showing:
-            self.emit(lambda: self._note(text))
+        self._on_bar(lambda bar: bar.set_postfix_str(text))
 
     def step(self, count: int = 1) -> None:
         """Count further inputs as answered."""
@@ -193,23 +196,15 @@ class Run:
         now = time.monotonic()
         if self._showing and self._unseen and now - self._seen_at >= REDRAW_SECONDS:
             seen, self._unseen, self._seen_at = self._unseen, 0, now
-            self.emit(lambda: self._update(seen))
+            self._on_bar(lambda bar: bar.update(seen))
 
     def _open(self, total: int, name: str, done: int) -> None:
         self._bar = progress_bar(total, name, done)
 
-    def _note(self, text: str) -> None:
-        if self._bar is not None:
-            self._bar.set_postfix_str(text)
-
-    def _grow(self, total: int) -> None:
-        if self._bar is not None:
-            self._bar.total = total
-            self._bar.refresh()
-
-    def _update(self, count: int) -> None:
-        if self._bar is not None:
-            self._bar.update(count)
+    def _on_bar(self, change: Callable[[Any], object]) -> None:
+        """Change the bar in the thread that draws it, if one is drawn."""
+        if self._showing:
+            self.emit(lambda: None if self._bar is None else change(self._bar))  # type: ignore[func-returns-value]
 
     def close(self) -> None:
         """Remove the progress bar."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -242,7 +241,7 @@ def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
             f"call its `{far}()` first.",
             parameter,
         )
-    for convert in (_by_columns, _by_arrow, _by_method, _by_interchange):
+    for convert in (_by_columns, _by_arrow, _by_method):
         with suppress(Exception):  # another library's code: the next way may work
             found = convert(table)
             if isinstance(found, (pd.DataFrame, pd.Series)):
@@ -273,12 +272,6 @@ def _by_arrow(table: Any) -> Any:
 def _by_method(table: Any) -> Any:
     name = next(name for name in ("to_pandas", "read_pandas", "df") if _has(table, name))
     return getattr(table, name)()
-
-
-def _by_interchange(table: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pd.api.interchange.from_dataframe(table)
 
 
 def frame_of_arrow(table: Any) -> pd.DataFrame:

@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
-from webanalytics.core.outcomes import Fetched, JobResult, Outcome
+from webanalytics.core.outcomes import Fetched, JobResult, Outcome, Outcomes
 from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.operations import Operation
 from webanalytics.runs.frames.arrow import Unreadable
@@ -142,7 +142,7 @@ class SettledPages:
         place = self._places.pop(key, None)
         if place is None:
             return None
-        outcomes = _Outcomes(self, place)
+        outcomes = _LinkOutcome(self, place)
         return JobResult(number, outcomes, self.page(place).fetched, apart=outcomes)
 
     def page(self, place: tuple[int, int]) -> Settled:
@@ -195,7 +195,7 @@ class SettledPages:
         return DamagedPartError(self._store.path, name, "store")
 
 
-class _Outcomes(Sequence[Outcome]):
+class _LinkOutcome(Outcomes):
     """The outcome about the links of a page, read from its part at each access."""
 
     __slots__ = ("_pages", "_place")
@@ -206,9 +206,6 @@ class _Outcomes(Sequence[Outcome]):
     def __len__(self) -> int:
         return 1
 
-    @overload
-    def __getitem__(self, index: int) -> Outcome: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
-    def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
-        return [self._pages.page(self._place).found][index]
+    def made(self) -> list[Outcome]:
+        """Return it."""
+        return [self._pages.page(self._place).found]

@@ -41,10 +41,7 @@ Result = dict[str, Any] | Message
 
 @cache
 def analysis_function(path: str) -> Callable[..., dict[str, Any]]:
-    """Return the function at a path such as ``webanalytics.records.hmac.signature:analyse``.
-
-    The second test case of RFC 2202:
-    """
+    """Return the function at a path such as ``webanalytics.records.hmac.signature:analyse``."""
     module, _, name = path.partition(":")
     function: Callable[..., dict[str, Any]] = getattr(import_module(module), name)
     return function
@@ -148,10 +145,8 @@ def _private_pipes() -> tuple[BinaryIO, BinaryIO]:
 def _give_back_memory() -> None:
     """Hand freed memory back to the system: glibc keeps what a large page took (Linux)."""
     try:
-        import ctypes
-
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    except (OSError, AttributeError, ImportError):  # another C library, which has its own ways
+    except (OSError, AttributeError):  # another C library, which has its own ways
         pass
 
 
