@@ -23,6 +23,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -144,10 +145,8 @@ def _private_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 def _give_back_memory() -> None:
     """Hand freed memory back to the system: glibc keeps what a large page took (Linux)."""
-    try:
+    with suppress(OSError, AttributeError):  # another C library, which has its own ways
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    except (OSError, AttributeError):  # another C library, which has its own ways
-        pass
 
 
 def _next_message(requests: BinaryIO) -> bytes | None:
