@@ -75,19 +75,15 @@ class Journal(Protocol):
 
     def pending(self) -> Sequence[Sent]:
         """Return the requests of earlier runs whose answers are not known."""
-        ...
 
     def is_used(self, key: str) -> bool:
         """Return whether an earlier run has sent a request under a key."""
-        ...
 
     async def sending(self, sent: Sent) -> None:
         """Write down a request; when this returns, it may be sent."""
-        ...
 
     def answered(self, key: str) -> None:
         """Note that what a request gave is in the checkpoint."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +121,6 @@ class JobSource(Protocol):
 
     async def next(self, *, wait: bool = True) -> Job | None:
         """Return the next job, or wait for one; None after the last, and instead of waiting."""
-        ...
 
 
 @runtime_checkable
@@ -139,19 +134,15 @@ class Backend(Protocol):
 
     def serves(self, operation: Operation) -> bool:
         """Return whether this backend answers an operation; a service does not send facts of pages."""
-        ...
 
     def price(self, operation: Operation) -> int:
         """Return the credits of one success."""
-        ...
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` for a task that this backend cannot do, before any work."""
-        ...
 
     def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the results in groups, as they arrive; every job gets all the outcomes it needs."""
-        ...
 
     def stream(
         self,

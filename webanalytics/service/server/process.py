@@ -36,15 +36,12 @@ class Servable(Protocol):
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request."""
-        ...
 
     def on_error(self, record: Record) -> None:
         """Record a request that was answered before it could be handled."""
-        ...
 
     def drain(self) -> None:
         """Refuse new requests from now on."""
-        ...
 
 
 Opening = Callable[[ServiceSettings], AbstractAsyncContextManager[Servable]]
