@@ -19,7 +19,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestPayloadError
 
 from webanalytics.core.messages import Message, required
-from webanalytics.core.operations.parameter import REQUIRED
+from webanalytics.core.operations.model import REQUIRED
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.data_urls import base64_content, data_url_content, is_data_url
 from webanalytics.operations import Operation, Parameter
