@@ -151,7 +151,7 @@ def web(count: int) -> dict[str, Any]:
 @pytest.mark.slow
 def test_the_same_frame_whatever_the_delays() -> None:
     found = []
-    for seed in range(10):
+    for seed in range(5):
         with Jittered(web(40), seed) as site, warnings.catch_warnings():
             warnings.simplefilter("ignore", IncompleteRunWarning)
             audit = crawled(site, max_pages=30, concurrency=2 + 3 * seed, per_host=1 + seed)
