@@ -203,8 +203,13 @@ class Run:
 
     def _on_bar(self, change: Callable[[Any], object]) -> None:
         """Change the bar in the thread that draws it, if one is drawn."""
+
+        def draw() -> None:
+            if self._bar is not None:
+                change(self._bar)
+
         if self._showing:
-            self.emit(lambda: None if self._bar is None else change(self._bar))  # type: ignore[func-returns-value]
+            self.emit(draw)
 
     def close(self) -> None:
         """Remove the progress bar."""

@@ -147,8 +147,10 @@ class Dask(Backend):
         given = (value for settings in task.spec.settings.values() for value in settings.values())
         here = any(isinstance(value, Secret) for value in given)
         async with AsyncExitStack() as stack:
-            settings = affordable_settings(task.spec.options)
-            fetcher = task.fetcher or await stack.enter_async_context(Fetcher(settings))
+            fetcher = task.fetcher
+            if fetcher is None:
+                settings = affordable_settings(task.spec.options)
+                fetcher = await stack.enter_async_context(Fetcher(settings))
             results = LocalBackend().run(task, jobs) if here else self._rounds(task, jobs, fetcher)
             async for group in await stack.enter_async_context(aclosing(results)):
                 yield group
