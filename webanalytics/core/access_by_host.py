@@ -34,11 +34,11 @@ class _Key(NamedTuple):
 def _key(text: Any) -> _Key:
     try:
         below = text.startswith("*.")
-        name, port = split_port(text.removeprefix("*."), 0)
+        name, port = split_port(text.removeprefix("*."), -1)
         host = normal_host(name).strip("[]")
-        if not host or re.search(r"[*/?#@\s]", text.removeprefix("*.")):
+        if not host or not port or re.search(r"[*/?#@\s]", text.removeprefix("*.")):
             raise ValueError(text)
-        return _Key(host, port or None, below)
+        return _Key(host, None if port < 0 else port, below)
     except (ValueError, AttributeError, TypeError):
         raise ParameterError(
             "The `access` parameter must have keys such as example.org, *.example.org or example.org:8443.",
@@ -76,7 +76,14 @@ class AccessByHost(Unpicklable):
             raise ParameterError(
                 "The `access` parameter must map hosts to `webanalytics.Access`, or be None.", "access"
             )
-        return cls((_key(key), item) for key, item in value.items())
+        of_key = [(_key(key), item) for key, item in value.items()]
+        for key, item in of_key:
+            if not item.has_cookies(key.host, key.below):
+                raise ParameterError(
+                    f"The `cookies` parameter must hold a cookie of {key.host} that has not expired.",
+                    "cookies",
+                )
+        return cls(of_key)
 
     def asked(self, addresses: Iterable[Any], logins: Mapping[str, Access] | None = None) -> AccessByHost:
         """Return them for a call of which these are the inputs: hosts among them may be asked by http."""

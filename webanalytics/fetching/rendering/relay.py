@@ -108,15 +108,16 @@ def _add(sent: CIMultiDict[str], more: dict[str, str]) -> None:
 
 
 def _access(fetcher: Fetcher, url: str, asked: Asked, visit: Visit) -> dict[str, Any]:
-    """Return how a host is opened: headers where the page asks its own host, and no frame of another does."""
+    """Return how a host is opened: headers where surely its page asks, and no frame of another."""
     access = fetcher.settings.access
     if access is None or (found := access.found(url)) is None:
         return {}
-    said = asked.headers
-    opened = found is access.found(visit.url) and (
-        said.get("Sec-Fetch-Site", "none").lower() in ("same-origin", "same-site", "none")
-        and all(access.found(f"{text}/") is found for text in said.getall("Origin", ()))
-        and all(access.found(text) is found for text in said.getall("Referer", ()))
+    site = asked.headers.get("Sec-Fetch-Site", "none").lower()
+    askers = [text for name in ("Origin", "Referer") for text in asked.headers.getall(name, ())]
+    opened = (
+        found is access.found(visit.url)
+        and (site == "same-origin" or (bool(askers) and site in ("same-site", "none")))
+        and all(access.found(f"{text}/") is found for text in askers)
     )
     how: dict[str, Any] = {"headers": access.sent(url, asked.method)} if opened else {}
     if found.tls is not None and (opened or not found.shows_certificate):
