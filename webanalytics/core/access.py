@@ -53,9 +53,7 @@ def cookies_of(given: Any) -> tuple[Cookie, ...]:
         expected = "map names to values of cookies"
     else:
         found = _of_file(given)
-        expected = (
-            "be a mapping, a cookies.txt (lines of seven fields with tabs) or a browser's export in JSON"
-        )
+        expected = "be a mapping, a cookies.txt (seven fields with tabs) or a browser's export in JSON"
     if found is None or not all(map(_is_sound, found)):  # raised out here: errors quote the file
         raise ParameterError(f"The `cookies` parameter must {expected}.", "cookies")
     return tuple(found)
@@ -80,9 +78,8 @@ def _netscape(text: str) -> Iterator[Cookie]:
         if fields.strip() and not fields.startswith("#"):
             domain, below, path, secure, expires, name, *value = fields.split("\t")  # none where it is empty
             place = (domain.removeprefix(".").lower(), below.upper() == "TRUE", path or "/")
-            yield Cookie(
-                name, "\t".join(value), *place, secure.upper() == "TRUE", max(int(float(expires or 0)), 0)
-            )
+            until = max(int(float(expires or 0)), 0)
+            yield Cookie(name, "\t".join(value), *place, secure.upper() == "TRUE", until)
 
 
 def _exported(text: str) -> Iterator[Cookie]:
@@ -323,7 +320,7 @@ def _tls(certificate: Any, key: Any, ca: Any) -> ssl.SSLContext | None:
         raise ParameterError("The `certificate` parameter is required where a `key` is given.", "certificate")
     if certificate is None and ca is None:
         return None
-    wrong, made = "ca", None
+    wrong = "ca"
     try:
         made = ssl.create_default_context(cafile=ca)
         made.set_alpn_protocols(["http/1.1"])

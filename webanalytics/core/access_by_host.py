@@ -11,7 +11,7 @@ from webanalytics.core.access import Access
 from webanalytics.core.digest import Challenge
 from webanalytics.core.operations.secret import Unpicklable
 from webanalytics.errors import ParameterError
-from webanalytics.urls import normal_host, split_port
+from webanalytics.urls import address, normal_host, split_port
 
 
 class _Key(NamedTuple):
@@ -77,26 +77,18 @@ class AccessByHost(Unpicklable):
                 "The `access` parameter must map hosts to `webanalytics.Access`, or be None.", "access"
             )
         of_key = [(_key(key), item) for key, item in value.items()]
-        for key, item in of_key:
-            if not item.has_cookies(key.host, key.below):
-                raise ParameterError(
-                    f"The `cookies` parameter must hold a cookie of {key.host} that has not expired.",
-                    "cookies",
-                )
+        if shut := [key.host for key, item in of_key if not item.has_cookies(key.host, key.below)]:
+            must = f"hold a cookie of {shut[0]} that has not expired"
+            raise ParameterError(f"The `cookies` parameter must {must}.", "cookies")
         return cls(of_key)
 
     def asked(self, addresses: Iterable[Any], logins: Mapping[str, Access] | None = None) -> AccessByHost:
         """Return them for a call of which these are the inputs: hosts among them may be asked by http."""
         plain = set(self._plain)
         for text in addresses:
-            if isinstance(text, str) and text.strip()[:7].lower() == "http://":
-                try:
-                    parts = urlsplit(text.strip())
-                    name = parts.hostname or ""
-                    host = normal_host(f"[{name}]" if ":" in name else name)
-                    plain.add((host.strip("[]"), parts.port or 80))
-                except ValueError:  # no address
-                    continue
+            found = address(text.strip()) if isinstance(text, str) else None
+            if found is not None and found.url.startswith("http:"):
+                plain.add(_place(found.url))
         added = [(_key(key), item) for key, item in (logins or {}).items()]
         return AccessByHost([*self._of_key, *added], frozenset(plain), self._avoid, self._free)
 

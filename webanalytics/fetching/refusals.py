@@ -28,7 +28,7 @@ _FIELD = re.compile(
 )
 """What forms have that a challenge guards, and challenges do not."""
 _PASSWORD = re.compile(rb"<input[^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?password")
-_SCRIPT = re.compile(rb"<(/?)(?:script|style|svg|template)\b")
+_HIDDEN = re.compile(rb"<(script|style|svg|template)\b.*?(?:</\1\b|\Z)", re.DOTALL)
 _TAG = re.compile(rb"<[^<>]*>?")
 _WAY_BACK = re.compile(
     r"[?&](next|return|return_?to|return_?url|redirect|redirect_?to|redirect_?ur[il]|continue|destination|dest"
@@ -112,15 +112,7 @@ def _says(sign: Sign, body: bytes) -> bool:
     """Return whether a page has all the texts of a rule, and not much else to show."""
     if not all(any(text in body for text in part) for part in sign.markers):
         return False
-    shown, begin = b"", 0
-    hidden: object = None
-    for tag in (*_SCRIPT.finditer(body), None):  # what stands outside scripts and styles is shown
-        if not hidden:
-            piece = _TAG.sub(b" ", body[begin : tag.start() if tag else None])
-            shown += b" ".join(piece.split())
-        if tag is None or len(shown) > 4 * sign.characters:
-            break
-        hidden, begin = not tag[1], tag.start()
+    shown = b" ".join(_TAG.sub(b" ", _HIDDEN.sub(b" <", body)).split())
     is_quoted = any(b"_" in text and text in shown for text in sign.markers[0])
     is_short = len(shown.decode("utf-8", "replace")) <= sign.characters
     return is_short and not is_quoted and (sign.has_fields or not _FIELD.search(body))
