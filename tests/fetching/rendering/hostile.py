@@ -142,7 +142,7 @@ try { new WebSocket(T.replace('http', 'ws') + '/socket') } catch (error) {}
 document.body.insertAdjacentHTML('beforeend', `<iframe src=${T}/frame></iframe><link rel=stylesheet href=${T}/sheet>`) }
 for (const U of ['file:///etc/passwd', 'view-source:%s', 'chrome://version', 'about:config', 'ftp://127.0.0.1', 'filesystem:%s']) {
 try { open(U) } catch (error) {} document.body.insertAdjacentHTML('beforeend', `<iframe src=${U}></iframe>`)
-fetch(U).then(a => a.text()).then(t => document.body.append('Read: ' + t)).catch(() => 0) }
+fetch(U).then(a => a.text()).then(t => document.body.append('Re' + 'ad: ' + t)).catch(() => 0) }
 </script>"""
 
 
