@@ -81,7 +81,7 @@ class FetchSettings:
 
     def way(self, url: URL) -> Way | None:
         """Return the proxy that dials for a checked URL, None for none."""
-        return self.proxy and self.proxy.way(url.scheme, url.raw_host or "", url.port or 0)
+        return None if self.proxy is None else self.proxy.way(url.scheme, url.raw_host or "", url.port or 0)
 
 
 _SECONDS = re.compile(r"[0-9]{1,9}")
