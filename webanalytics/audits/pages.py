@@ -108,8 +108,8 @@ def make_site(
 
     Notes
     -----
-    A page is indexable when it was read at its own URL, without a redirect, asks for no ``noindex`` and
-    names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
+    A page is indexable when it was read at its own URL, without a redirect (or a meta refresh that leads
+    away at once), asks for no ``noindex`` and names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
     engines do.
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
@@ -324,6 +324,8 @@ def _indexability(site: Site, cells: Mapping[str, Cells]) -> dict[str, Cells]:
         or ("noindex" if noindex else "canonicalised" if state == "other" else "indexable")
         for trip, noindex, state in zip(site.fetches, cells["noindex"], cells["canonical_state"], strict=True)
     ]
+    for row in site.forwarding:
+        why[row] = "redirected"
     return {"indexability": list(why), "indexable": [reason == "indexable" for reason in why]}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.directives.languages import is_language
-from webanalytics.audits.graph.site_links import normal
+from webanalytics.audits.graph.site_links import AT_ONCE, normal
 from webanalytics.audits.rules.base import Find, Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import LONGEST, empty, enumerated, listed, more, outside_head, said
@@ -18,8 +18,6 @@ _NO_ZOOM = re.compile(
     r"user-scalable\s*=\s*(?:no|0(?:\.0*)?)(?![\d.])|maximum-scale\s*=\s*[01](?:\.\d*)?(?![\d.])", re.I
 )
 _RESPONSIVE = re.compile(r"(?:^|[,;\s])(?:width|initial-scale)\s*=", re.IGNORECASE)
-_AT_ONCE = re.compile(r"\s*[01]?(?:\.\d*)?\s*[;,]\s*\S", re.ASCII)
-"""A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
 _XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 
@@ -135,8 +133,8 @@ RULES = rules_of(
         "charset_wrong": _charset_wrong,
         "lang_missing": _lang_missing,
         "lang_invalid": said("lang", _is_no_language, 100),
-        "meta_refresh": said("refresh", lambda refresh: not _AT_ONCE.match(refresh)),
-        "meta_refresh_redirect": said("refresh", _AT_ONCE.match),
+        "meta_refresh": said("refresh", lambda refresh: not AT_ONCE.match(refresh)),
+        "meta_refresh_redirect": said("refresh", AT_ONCE.match),
         "favicon_missing": empty("favicons"),
         "doctype_missing": _no_doctype,
         "charset_late": _charset_late,
