@@ -108,9 +108,9 @@ def make_site(
 
     Notes
     -----
-    A page is indexable when it was read at its own URL, without a redirect (or a meta refresh that leads
-    away at once), asks for no ``noindex`` and names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
-    engines do.
+    A page is indexable when it was read at its own URL, without a redirect (a meta refresh that leads away
+    at once is one), asks for no ``noindex`` and names no other page as its canonical one. Canonicals that
+    contradict each other are ignored, as search engines do.
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])

@@ -62,13 +62,6 @@ _CAMERA = re.compile(r"(?:IMG|DSC[FN]?|PXL|MVIMG|DCIM|P?\d{6,})[_-]?[\d_-]+(?:\.
 
 
 @page_by_page
-def _no_doctype(site: Site, _: Any) -> Iterator[Finding]:
-    for row, present in site.read("doctype"):
-        if present is not None and not present:
-            yield Finding(row)
-
-
-@page_by_page
 def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
     for row, late, declared in site.read("charset_late", "declared_charset"):
         if late:
@@ -136,7 +129,7 @@ RULES = rules_of(
         "meta_refresh": said("refresh", lambda refresh: not AT_ONCE.match(refresh)),
         "meta_refresh_redirect": said("refresh", AT_ONCE.match),
         "favicon_missing": empty("favicons"),
-        "doctype_missing": _no_doctype,
+        "doctype_missing": empty("doctype"),
         "charset_late": _charset_late,
         "head_multiple": more("heads", "head tags"),
         "head_ended_early": said("head_ended_by", bool, LONGEST),
