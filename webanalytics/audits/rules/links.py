@@ -22,9 +22,8 @@ from webanalytics.runs.frames.link_table import KINDS
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
     for row, count, external, own in site.read("internal_links", "external_links", "subdomain_links"):
-        if (
-            count == 0 and not own and site.addresses.final[row] is not None
-        ):  # of a saved file no host is known
+        is_known = site.addresses.final[row] is not None  # of a saved file no host is
+        if count == 0 and not own and is_known:
             many = f"{external or 0:,} links, all to other sites"
             yield Finding(row, 0, ("no links", "1 link, to another site", many)[min(external or 0, 2)])
 
