@@ -13,7 +13,7 @@ import pytest
 import webanalytics as wa
 from webanalytics.audits.rules import RULES
 from webanalytics.core.messages import MESSAGES
-from webanalytics.core.messages.kinds import MEANINGS
+from webanalytics.core.messages.table import MEANINGS
 from webanalytics.errors import ERROR_TYPES
 from webanalytics.operations import OPERATIONS
 

@@ -20,10 +20,9 @@ from yarl import URL
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
-from webanalytics.fetching.exchange_record import Exchange
 from webanalytics.fetching.guard import dialled_by_proxy, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
-from webanalytics.fetching.response import Problem
+from webanalytics.fetching.response import Exchange, Problem
 from webanalytics.fetching.session import Method, request
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))

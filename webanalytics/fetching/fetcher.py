@@ -30,12 +30,10 @@ from webanalytics.fetching.exchange import (
     names_answer,
     resolver,
 )
-from webanalytics.fetching.exchange_record import Asked, FetchLog, Recorder
-from webanalytics.fetching.gates import GIVEN_UP, Limits, Waiting, turns_away
+from webanalytics.fetching.gates import GIVEN_UP, Elsewhere, HostKnown, Limits, Waiting, turns_away
 from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
-from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.limits import FetchSettings, backoff
-from webanalytics.fetching.response import FetchError, Problem, Response
+from webanalytics.fetching.response import Asked, FetchError, FetchLog, Problem, Recorder, Response
 from webanalytics.fetching.robots import (
     RobotsCache,
     RobotsCopy,

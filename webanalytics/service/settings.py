@@ -153,10 +153,7 @@ RECORDS: dict[str, Setting] = {
 
 
 class ServiceSettings:
-    """The settings of one service as attributes, the plans, and the price of each operation.
-
-    ``credits`` holds prices by name of operation, where they differ from the declaration's.
-    """
+    """The settings of one service as attributes, the plans, and the price of each operation."""
 
     def __init__(
         self,

@@ -112,8 +112,6 @@ def is_deep(value: Any, levels: int = DEEPEST) -> bool:
 def holder(annotation: Any) -> Test:
     """Return a check for values of a type; None and missing keys always pass.
 
-    Answers of a server and rows of a checkpoint are not trusted.
-
     >>> holder(list[dict[str, str]])([{"a": "b"}]), holder(int)("7"), holder(int)(2**70)
     (True, False, False)
     """

@@ -168,10 +168,7 @@ class SqliteAccounts(Accounts):
 async def open_sqlite(
     path: Path, commands: Commands, clock: Callable[[], float], *, server: bool, wait: float
 ) -> Accounts:
-    """Open a file, for a server or for a command next to it.
-
-    A server takes the file's lock, and is refused if another server still has it after ``wait`` seconds.
-    """
+    """Open a file, for a server or for a command next to it."""
     path = _checked(path)
     lock = await _locked(path, wait) if server else None
     keys = KeyCache()
