@@ -42,6 +42,9 @@ LEAST_OF_A_FOLDER = 10
 MOST_REASONS = 20
 """Most different lines by which pages are hidden that are told one by one."""
 
+ALIKE = ("title_duplicate", "description_duplicate", "h1_duplicate")
+"""Rules on texts that pages have in common; what most have is named."""
+
 HIDING_BY_A_LINE = HIDING.keys() - {"canonicalised"}
 EXAMPLES = 3
 MOST_OF_A_PLACE = 0.9
@@ -177,11 +180,12 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
     for part in groups:
         urls, said = part["url"].tolist(), part["evidence"].iloc[0]
         same = part["evidence"].nunique() == 1
-        told = (
-            f": {shortened(said, LONGEST)}"
-            if said and ((same and len(urls) >= SHARED) or by_evidence)
-            else ""
-        )
+        is_told = said and ((same and len(urls) >= SHARED) or by_evidence)
+        told = f": {shortened(said, LONGEST)}" if is_told else ""
+        if found["rule"].iloc[0] in ALIKE:
+            texts = Counter(line.partition(": Also on ")[0] for line in part["evidence"])
+            text, times = texts.most_common(1)[0]
+            told = f': "{shortened(text, LONGEST)}"{f" on {times:,} of them" * (times < len(urls))}'
         where = f"{title} on {_where(site, urls, same)}{told}"
         yield _Cause(_ended(where), urls, float(points[part.index].sum()))
 

@@ -108,9 +108,9 @@ def make_site(
 
     Notes
     -----
-    A page is indexable when it was read at its own URL, without a redirect, asks for no ``noindex`` and
-    names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
-    engines do.
+    A page is indexable when it was read at its own URL, without a redirect (a meta refresh that leads away
+    at once is one), asks for no ``noindex`` and names no other page as its canonical one. Canonicals that
+    contradict each other are ignored, as search engines do.
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
@@ -324,6 +324,8 @@ def _indexability(site: Site, cells: Mapping[str, Cells]) -> dict[str, Cells]:
         or ("noindex" if noindex else "canonicalised" if state == "other" else "indexable")
         for trip, noindex, state in zip(site.fetches, cells["noindex"], cells["canonical_state"], strict=True)
     ]
+    for row in site.forwarding:
+        why[row] = "redirected"
     return {"indexability": list(why), "indexable": [reason == "indexable" for reason in why]}
 
 
