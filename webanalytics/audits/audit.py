@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 
@@ -277,7 +277,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         ----------
         by : str, optional
             Column of `pages` whose values cut the audit, such as ``page_type`` or ``section``: then there is
-            a row for each value (``segment``) and rule, and shares are of the segment's pages.
+            a row for each value (``segment``) and rule, and shares are of the segment's pages. ``clicks``
+            (see `with_search_data`) adds the clicks of the pages that each rule touches, the most first.
 
         Returns
         -------
@@ -292,6 +293,10 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         """
         from webanalytics.audits.issues import summary
 
+        if by == "clicks":
+            from webanalytics.audits.work.search_issues import by_clicks
+
+            return by_clicks(self.summary(), self.issues, self.site)
         if by is not None:
             from webanalytics.audits.selection import segments_of
 
@@ -340,8 +345,13 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         whole, rows = self._whole or (self, None)
         return self._once("health", lambda: Health(whole.site, self.issues, rows))
 
-    def causes(self) -> pd.DataFrame:
+    def causes(self, by: Literal["points", "clicks"] = "points") -> pd.DataFrame:
         """Return what to fix first: one row for each cause, however many pages and rules it touches.
+
+        Parameters
+        ----------
+        by : {"points", "clicks"}
+            What comes first: what the score gains most by, or what touches the pages with the most clicks.
 
         Returns
         -------
@@ -352,7 +362,14 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         """
         from webanalytics.audits.causes import causes
 
-        return self._once("causes", lambda: causes(self.site, self.issues, self.health))
+        found = self._once("causes", lambda: causes(self.site, self.issues, self.health))
+        if by not in ("points", *found.columns.intersection(["clicks"])):
+            raise ParameterError.must_be("by", '"points", or "clicks" for an audit with search data')
+        return (
+            found
+            if by == "points"
+            else found.sort_values(by, ascending=False, kind="stable", ignore_index=True)
+        )
 
     @property
     def audited_at(self) -> pd.Timestamp | None:

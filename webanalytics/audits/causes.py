@@ -148,11 +148,11 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
         for place, (name, dtype) in enumerate(COLUMNS.items())
     }
     if "clicks" in site.pages:
-        cells["clicks"] = make_series([_clicks(site, row[-1]) for row in rows], "integer", index)
+        cells["clicks"] = make_series([clicks_of(site, row[-1]) for row in rows], "integer", index)
     return as_frame(cells, index, "causes")
 
 
-def _clicks(site: Site, urls: Sequence[str]) -> int:
+def clicks_of(site: Site, urls: Sequence[str]) -> int:
     """Return how many clicks pages have, which a host may stand for."""
     known, hosts = site.row_of, site.rows_of_hosts
     own = ((known[url],) if url in known else hosts.get(url.partition("://")[2], ()) for url in urls)

@@ -139,7 +139,7 @@ def _judged(
         verdict = "not in the plan"
     elif failed:
         verdict = "fails" if wanted else "gone"
-    elif wanted and (lands == wanted or (base is not None and lands == _at(wanted, base))):
+    elif wanted and _plain(lands) in (_plain(wanted), base and _plain(_at(wanted, base))):
         verdict = "as planned"
     elif lands == source:
         verdict = "not redirected"
@@ -169,6 +169,10 @@ def _note(page: Mapping[str, Any], kinds: list[str], lands: str, failed: bool) -
     if not pd.isna(page["noindex"]) and page["noindex"]:
         return "The page at the end may not be indexed: noindex."
     return None
+
+
+def _plain(url: str) -> str:
+    return url.replace("%24", "$")  # nginx has no way to write a dollar
 
 
 def _text(cell: object) -> str | None:

@@ -128,8 +128,9 @@ class WorkMethods:
             ``impressions``, ``position``, ``evidence`` and ``fix``. Pages with clicks are told that are
             ``noindex``, ``blocked by robots.txt``, ``canonicalised``, ``orphan``, ``deep`` (over 4 clicks
             from the start) or ``slow``, that ``redirects`` or ``fails``; of pages that may be indexed those
-            with ``no impressions``, and with a ``title cut`` among the quarter with the most impressions; and
-            ``query on several pages``, where queries are known.
+            with ``no impressions``, and with a ``title cut`` among the quarter with the most impressions;
+            ``query on several pages``, where queries are known; and what is ``not in the audit`` although
+            search results show it: orphans that only the search engine knows, or what the crawl left out.
 
         Raises
         ------
@@ -157,7 +158,7 @@ class WorkMethods:
         from webanalytics.audits.work.search_issues import search_issues
 
         profile = self.origin.profile or resolve_profile()
-        return search_issues(self.site, self.search_queries, profile, self._selected())
+        return search_issues(self.site, (self.search_queries, self.unmatched), profile, self._selected())
 
     def write_sitemap(
         self: Audited,
