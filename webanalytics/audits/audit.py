@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -293,19 +293,10 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         """
         from webanalytics.audits.issues import summary
 
-        if by == "clicks":
-            from webanalytics.audits.work.search_issues import by_clicks
-
-            return by_clicks(self.summary(), self.issues, self.site)
         if by is not None:
-            from webanalytics.audits.selection import segments_of
+            from webanalytics.audits.work.search_issues import summary_by
 
-            masks = segments_of(self.pages, by)
-            parts = [self.select(mask).summary() for mask in masks]
-            rows = [int(mask.argmax()) for mask, part in zip(masks, parts, strict=True) for _ in part.index]
-            made = pd.concat([self.summary().iloc[:0], *parts], ignore_index=True)
-            made.insert(0, "segment", self.pages[by].iloc[rows].array)
-            return made
+            return summary_by(self, by)
         return self._once("summary", lambda: summary(self.issues, self.pages))
 
     def failures(self) -> pd.DataFrame:
@@ -345,31 +336,24 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         whole, rows = self._whole or (self, None)
         return self._once("health", lambda: Health(whole.site, self.issues, rows))
 
-    def causes(self, by: Literal["points", "clicks"] = "points") -> pd.DataFrame:
+    def causes(self, by: str = "points") -> pd.DataFrame:
         """Return what to fix first: one row for each cause, however many pages and rules it touches.
 
         Parameters
         ----------
         by : {"points", "clicks"}
-            What comes first: what the score gains most by, or what touches the pages with the most clicks.
+            What comes first: what the score gains most by, or what touches the most clicks.
 
         Returns
         -------
         pandas.DataFrame
             ``cause`` (a sentence), ``rule``, ``priority``, ``pages``, ``links``, ``points`` (by how much the
-            score rises where it is fixed), ``examples`` and, where the pages have them, ``clicks``, the most
-            points first; see `webanalytics.audits.causes.causes`.
+            score rises where it is fixed), ``examples`` and, of search data, ``clicks``; see
+            `webanalytics.audits.causes.causes`.
         """
-        from webanalytics.audits.causes import causes
+        from webanalytics.audits.causes import causes, ordered
 
-        found = self._once("causes", lambda: causes(self.site, self.issues, self.health))
-        if by not in ("points", *found.columns.intersection(["clicks"])):
-            raise ParameterError.must_be("by", '"points", or "clicks" for an audit with search data')
-        return (
-            found
-            if by == "points"
-            else found.sort_values(by, ascending=False, kind="stable", ignore_index=True)
-        )
+        return ordered(self._once("causes", lambda: causes(self.site, self.issues, self.health)), by)
 
     @property
     def audited_at(self) -> pd.Timestamp | None:

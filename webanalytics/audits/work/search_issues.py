@@ -13,6 +13,7 @@ from webanalytics.audits.causes import clicks_of
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.profiles import Profile
 from webanalytics.audits.rules import RULES
+from webanalytics.audits.selection import segments_of
 from webanalytics.audits.site import Site
 from webanalytics.audits.work.search_data import PAGE_VIEW
 from webanalytics.core.operations.model import Dtype
@@ -90,13 +91,21 @@ def check_clicks(site: Site) -> None:
         raise ParameterError(said, "audit")
 
 
-def by_clicks(summary: pd.DataFrame, issues: pd.DataFrame, site: Site) -> pd.DataFrame:
-    """Return the summary with the clicks of the pages that each rule touches, the most first."""
-    check_clicks(site)
-    urls = dict(iter(issues.groupby("rule", observed=True, sort=False)["url"]))
-    sums = [clicks_of(site, urls[rule].tolist()) for rule in summary["rule"]]
-    made = summary.assign(clicks=make_series(sums, "integer", summary.index))
-    return made.sort_values("clicks", ascending=False, kind="stable", ignore_index=True)
+def summary_by(audit: Any, by: str) -> pd.DataFrame:
+    """Return the summary of an audit by the values of a column, or by the clicks that each rule touches."""
+    whole: pd.DataFrame = audit.summary()
+    if by == "clicks":
+        check_clicks(audit.site)
+        urls = dict(iter(audit.issues.groupby("rule", observed=True, sort=False)["url"]))
+        sums = [clicks_of(audit.site, urls[rule].tolist()) for rule in whole["rule"]]
+        made = whole.assign(clicks=make_series(sums, "integer", whole.index))
+        return made.sort_values("clicks", ascending=False, kind="stable", ignore_index=True)
+    masks = segments_of(audit.pages, by)
+    parts = [audit.select(mask).summary() for mask in masks]
+    rows = [int(mask.argmax()) for mask, part in zip(masks, parts, strict=True) for _ in part.index]
+    made = pd.concat([whole.iloc[:0], *parts], ignore_index=True)
+    made.insert(0, "segment", audit.pages[by].iloc[rows].array)
+    return made
 
 
 def _of_no_page(left: pd.DataFrame) -> Iterator[dict[str, Any]]:
