@@ -120,7 +120,7 @@ async def check_redirects(
 
 def _write_report(found: pd.DataFrame, path: Path) -> None:
     """Write a page with the verdicts and every address with a fault, everything escaped."""
-    counts = found["verdict"].value_counts().items()
+    counts = found["verdict"].value_counts(sort=False).items()
     figures = [("old addresses", f"{len(found):,}"), *((str(name), f"{count:,}") for name, count in counts)]
     planned = found["verdict"].isin(GOOD)
     faults = found[~planned | (found["note"].notna() & found["verdict"].eq("as planned"))]
@@ -130,7 +130,7 @@ def _write_report(found: pd.DataFrame, path: Path) -> None:
     head = f"<!doctype html><html lang=en><meta charset=utf-8><title>{TITLE}</title>"
     with new_file(path, "report") as temporary:
         temporary.write_text(
-            f"{head}<body style='margin:2em auto;max-width:80em'>{as_html(overview)}", "utf-8"
+            f"{head}<body style='margin:2em;font:1em system-ui,sans-serif'>{as_html(overview)}", "utf-8"
         )
 
 

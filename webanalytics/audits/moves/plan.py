@@ -156,7 +156,7 @@ class RedirectMap:
         head = f"Redirects of {len(self):,} old pages: " + ", ".join(
             f"{counts[name]:,} {name}" for name in DECISIONS
         )
-        rows = [(urlsplit(old).path, urlsplit(new).path, *told) for old, new, *told in self._to_look_at()]
+        rows = [(_path(old), _path(new), *told) for old, new, *told in self._to_look_at()]
         lines = table_lines(HEADINGS, rows) if rows else []
         left = self._left(counts["look"])
         return "\n".join([head, *[""] * bool(rows), *lines, *[left] * bool(left)])
