@@ -205,8 +205,7 @@ class Access(Guarded):
             others.setdefault(name, os.environ.get(f"{prefix}_{name.upper()}") or None)
         if others["user"] is None and others["token"] is None:
             raise ParameterError(
-                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.",
-                "prefix",
+                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.", "prefix"
             )
         return cls(**others)
 
