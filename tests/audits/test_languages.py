@@ -13,7 +13,7 @@ from webanalytics.audits.report import Brand, build
 from webanalytics.audits.report.content import read
 from webanalytics.audits.words import LANGUAGES, day, number, percent, points, say, several, speaking
 
-MISSING = {"report": {"de": 0, "fr": 0, "es": 0}, "rules": {"de": 375, "fr": 375, "es": 375}}
+MISSING = {"report": {"de": 0, "fr": 0, "es": 0}, "rules": {"de": 0, "fr": 0, "es": 0}}
 """Texts of each catalogue that are not translated: the English stands."""
 
 EACH = [(domain, language) for domain in catalogues.DOMAINS for language in LANGUAGES[1:]]
