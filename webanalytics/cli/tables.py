@@ -341,7 +341,8 @@ def _print(frame: pd.DataFrame, kind: str | None, *, raw: bool) -> None:
         write_text(frame, made, kind, raw=raw)
         sys.stdout.write(for_terminal(made.getvalue()))
     else:
-        write_text(frame, sys.stdout, kind, raw=raw)
+        told = {"error": frame["error"].map(as_flags, na_action="ignore")} if "error" in frame else {}
+        write_text(frame.assign(**told), sys.stdout, kind, raw=raw)
 
 
 def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:
