@@ -47,7 +47,7 @@ def photograph(page: Path, picture: Path, size: tuple[int, int], shows: str) -> 
         about = PngInfo()
         about.add_text(SHOWS, shows)
         with Image.open(made) as image:
-            image.convert("RGB").quantize(128).save(picture, pnginfo=about, optimize=True)
+            image.convert("RGB").quantize(256).save(picture, pnginfo=about, optimize=True)
 
 
 def pictures() -> None:
@@ -58,7 +58,7 @@ def pictures() -> None:
             report = audit.report(Path(folder, "report.html"))
             page = Path(folder, "audit.html")
             style = "<meta charset=utf-8><style>body { font: 15px sans-serif; margin: 1.5rem }</style>"
-            page.write_text(style + audit._repr_html_(), "utf-8")
+            page.write_text(f"{style}{audit._repr_html_()}", "utf-8")
             photograph(Path(report), FOLDER.parent / "report.png", (1400, 1250), shown(audit))
             photograph(page, FOLDER.parent / "audit.png", (1160, 900), shown(audit))
 
