@@ -29,7 +29,9 @@ FAULTS = [
 def test_a_certificate_that_cannot_be_read_is_a_row(world: World, tmp_path: Path) -> None:
     certificate, key = world.pki.files["own"]
     whole = ssl.PEM_cert_to_DER_cert(certificate.read_text())
-    odd = whole.replace(b"\x0c\x03own", b"\x14\x03o\xffn")  # a TeletexString, which X.509 has and no library reads
+    odd = whole.replace(
+        b"\x0c\x03own", b"\x14\x03o\xffn"
+    )  # a TeletexString, which X.509 has and no library reads
     (tmp_path / "odd.pem").write_text(ssl.DER_cert_to_PEM_cert(odd))
     world.servers.contexts["odd"] = context(tmp_path / "odd.pem", key)  # type: ignore[index]
     names = ["none.good.example", "rolling.good.example"]
