@@ -219,9 +219,11 @@ class Survey:
             async with self.limits.slot(place[0]):
                 seen = await shown(place, self.trust, self.free, *self.how)
             held = Chain(seen, wanted)
+            row |= {"status": "ok", "protocol": seen.version, **held.facts(), **judged(tlsa, held, place[2])}
         except (Problem, RowError) as problem:
             return row | failed(problem)
-        row |= {"status": "ok", "protocol": seen.version, **held.facts(), **judged(tlsa, held, place[2])}
+        except ValueError:  # of names and dates that the library cannot read
+            return row | failed(RowError("certificate", parameter="hosts"))
         if (dnssec := row.get("dnssec")) == "bogus" or (tlsa and dnssec != "secure"):
             row["verdict"] = dnssec  # clients believe only what is signed
         if row["verdict"] == "indeterminate":
