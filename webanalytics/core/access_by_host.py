@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 from webanalytics.core.access import Access
 from webanalytics.core.operations.secret import Unpicklable
 from webanalytics.errors import ParameterError
-from webanalytics.urls import normal_host, split_port
+from webanalytics.urls import address, normal_host, split_port
 
 _PART = re.compile(
     r'(?<![\w-])(?:(?P<name>[\w-]++)\s*+=\s*+(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<plain>[^\s,"]*+))'
@@ -106,11 +106,11 @@ class _Key(NamedTuple):
 def _key(text: Any) -> _Key:
     try:
         below = text.startswith("*.")
-        name, port = split_port(text.removeprefix("*."), 0)
+        name, port = split_port(text.removeprefix("*."), -1)
         host = normal_host(name).strip("[]")
-        if not host or re.search(r"[*/?#@\s]", text.removeprefix("*.")):
+        if not host or not port or re.search(r"[*/?#@\s]", text.removeprefix("*.")):
             raise ValueError(text)
-        return _Key(host, port or None, below)
+        return _Key(host, None if port < 0 else port, below)
     except (ValueError, AttributeError, TypeError):
         raise ParameterError(
             "The `access` parameter must have keys such as example.org, *.example.org or example.org:8443.",
@@ -148,20 +148,19 @@ class AccessByHost(Unpicklable):
             raise ParameterError(
                 "The `access` parameter must map hosts to `webanalytics.Access`, or be None.", "access"
             )
-        return cls((_key(key), item) for key, item in value.items())
+        of_key = [(_key(key), item) for key, item in value.items()]
+        if shut := [key.host for key, item in of_key if not item.has_cookies(key.host, key.below)]:
+            must = f"hold a cookie of {shut[0]} that has not expired"
+            raise ParameterError(f"The `cookies` parameter must {must}.", "cookies")
+        return cls(of_key)
 
     def asked(self, addresses: Iterable[Any], logins: Mapping[str, Access] | None = None) -> AccessByHost:
         """Return them for a call of which these are the inputs: hosts among them may be asked by http."""
         plain = set(self._plain)
         for text in addresses:
-            if isinstance(text, str) and text.strip()[:7].lower() == "http://":
-                try:
-                    parts = urlsplit(text.strip())
-                    name = parts.hostname or ""
-                    host = normal_host(f"[{name}]" if ":" in name else name)
-                    plain.add((host.strip("[]"), parts.port or 80))
-                except ValueError:  # no address
-                    continue
+            found = address(text.strip()) if isinstance(text, str) else None
+            if found is not None and found.url.startswith("http:"):
+                plain.add(_place(found.url))
         added = [(_key(key), item) for key, item in (logins or {}).items()]
         return AccessByHost([*self._of_key, *added], frozenset(plain), self._avoid, self._free)
 

@@ -2,26 +2,17 @@
 
 aiohttp's own decoding passes on a gzip body that was cut off as if it were whole, and hands stacked
 or unknown encodings through undecoded; so its decoding is switched off and this used instead.
-
-What may stand in place of a page is known here too: challenges and blocks of content networks, walls that ask
-to log in or consent. The rules are data, each with its source and its day: ``data/refusals.csv``.
 """
 
 from __future__ import annotations
 
-import csv
 import importlib
-import io
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib import resources
-from typing import Any, Literal, NamedTuple, Protocol
-from urllib.parse import unquote
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol
 
 from webanalytics.fetching.response import Problem
-from webanalytics.urls import address, registrable_domain
 
 Accept = Literal["page", "image", "any"]
 
@@ -229,112 +220,3 @@ def decoder_for(headers: Iterable[str]) -> Decoder:
         case ["br"] if _BROTLI:
             return Brotli(_BROTLI)
     raise DecodingError("unsupported content encoding")
-
-
-LOOKED_AT = 1_000_000
-"""Bytes of a page that are looked at: a challenge may stand behind a long script."""
-MOST_LINKS = 10
-"""Links of a page in place of another one: a page with more is one of the site."""
-
-_FIELDS = (b'type="password"', b'type="email"', b"<textarea")
-"""What forms have that a challenge guards, and challenges do not."""
-_SCRIPT = re.compile(rb"<(/?)(?:script|style|svg|template)\b")
-_TAG = re.compile(rb"<[^<>]*>?")
-_WAY_BACK = re.compile(
-    r"[?&](next|return|return_?to|return_?url|redirect|redirect_?to|redirect_?ur[il]|continue|destination|dest"
-    r"|from|goto|rd|url|service|ref|target|origin|state|samlrequest)=",
-    re.IGNORECASE,
-)
-
-
-class Sign(NamedTuple):
-    """By what an answer of some kind is known: a header and its value, texts of the page, or an address.
-
-    Of each part of the markers the page has one, in small letters, and at most so many visible characters:
-    one with more speaks of challenges. The address is one where redirects led.
-    """
-
-    who: str
-    kind: str
-    header: tuple[str, str] | None
-    markers: tuple[tuple[bytes, ...], ...]
-    address: re.Pattern[str] | None
-    characters: int
-
-
-@cache
-def signs() -> tuple[Sign, ...]:
-    """Return the rules, those of headers first."""
-    text = resources.files("webanalytics.fetching").joinpath("data/refusals.csv").read_text("utf-8")
-    return tuple(sorted(map(_sign, csv.DictReader(io.StringIO(text))), key=lambda sign: sign.header is None))
-
-
-def _sign(row: Mapping[str, str]) -> Sign:
-    name, _, value = row["header"].partition(": ")
-    parts = row["markers"].split(" && ") if row["markers"] else []
-    return Sign(
-        row["who"],
-        row["kind"],
-        (name, value) if name else None,
-        tuple(tuple(part.encode().split(b"|")) for part in parts),
-        re.compile(row["address"], re.IGNORECASE) if row["address"] else None,
-        int(row["characters"] or 0),
-    )
-
-
-def refusal(
-    status: int, headers: Mapping[str, str], content: bytes, hops: Sequence[str] = (), final: str = ""
-) -> Problem | None:
-    """Return the problem with an answer that stands in place of a page, None for a page.
-
-    `hops` are the addresses passed through before `final`, the one asked for first.
-
-    >>> found = refusal(403, {"cf-mitigated": "challenge"}, b"")
-    >>> found.key, found.details["who"], found.details["answer"]
-    ('challenge', 'Cloudflare', 'a challenge')
-    >>> refusal(200, {}, b"", ["https://a.example/orders"], "https://a.example/login?next=/orders").key
-    'wall'
-    >>> refusal(200, {}, b"<p>How to pass Cloudflare's window._cf_chl_opt") is None
-    True
-    """
-    body = content[:LOOKED_AT]
-    is_bare = body.count(b"<a ") <= MOST_LINKS  # most pages are known by this alone
-    body = body.lower() if is_bare or hops else b""
-    is_bare = is_bare and not any(field in body for field in _FIELDS)
-    for sign in signs():
-        if sign.address is not None:
-            if hops and _is_wall(sign.address, hops[0], final, body):
-                return Problem("wall", http_status=status, what=sign.kind)
-        elif (
-            headers.get(sign.header[0], "").strip().lower() == sign.header[1]
-            if sign.header
-            else is_bare and _says(sign, body)
-        ):
-            return Problem("challenge", http_status=status, who=sign.who, answer=sign.kind, status=status)
-    return None
-
-
-def _says(sign: Sign, body: bytes) -> bool:
-    """Return whether a page has all the texts of a rule, and not much else to show."""
-    if not all(any(text in body for text in part) for part in sign.markers):
-        return False
-    count = begin = 0
-    hidden: object = None
-    for tag in (*_SCRIPT.finditer(body), None):  # what stands outside scripts and styles is shown
-        if not hidden:
-            piece = _TAG.sub(b" ", body[begin : tag.start() if tag else None])
-            count += len(b" ".join(piece.split()).decode("utf-8", "replace"))
-        if tag is None or count > sign.characters:
-            break
-        hidden, begin = not tag[1], tag.start()
-    return count <= sign.characters
-
-
-def _is_wall(wall: re.Pattern[str], asked: str, final: str, body: bytes) -> bool:
-    """Return whether a redirect led to a wall: one that knows where to go back, or asks for a password."""
-    before, after = (re.split("[?#]", url, maxsplit=1)[0] for url in (asked, final))
-    if not wall.search(after) or wall.search(before):
-        return False
-    one, other = (found.host if (found := address(url)) else "" for url in (asked, final))
-    elsewhere = registrable_domain(one) != registrable_domain(other)
-    return elsewhere or bool(_WAY_BACK.search(unquote(final))) or _FIELDS[0] in body

@@ -94,9 +94,7 @@ async def exchange(
 
     What is received is written to the log too, if there is one.
     """
-    way = (
-        None if settings.proxy is None else settings.proxy.way(url.scheme, url.raw_host or "", url.port or 0)
-    )
+    way = settings.way(url)
     received = _Count(log, seconds, way is not None)
     refused: list[str] = []
     token, exempt = refusals.set(refused), dialled_by_proxy.set(way is not None)

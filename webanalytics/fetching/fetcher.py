@@ -350,10 +350,9 @@ class Fetcher:
 
         What only the proxy can look up is the proxy's to judge.
         """
-        settings, host, port = self.settings, url.raw_host or "", url.port or 0
-        if settings.proxy is None or settings.allow_private or not settings.proxy.way(url.scheme, host, port):
+        if self.settings.allow_private or self.settings.way(url) is None:
             return
-        if not all(map(is_public, await self._addresses(host, port))):
+        if not all(map(is_public, await self._addresses(url.raw_host or "", url.port or 0))):
             raise Problem("private")
 
     async def _needs_proxy(self) -> bool:

@@ -41,17 +41,8 @@ MAX_LENGTH = 8192
 # reserved "internal", and those that home and company networks use.
 LOCAL_NAMES = frozenset(
     (
-        "corp",
-        "home",
-        "internal",
-        "intranet",
-        "lan",
-        "local",
-        "localdomain",
-        "localhost",
-        "onion",
-        "private",
-        "svc",
+        *("corp", "home", "internal", "intranet", "lan", "local", "localdomain", "localhost", "onion"),
+        *("private", "svc"),
     )
 )
 _INVISIBLE = "\ufeff\u200b"
@@ -239,8 +230,6 @@ _NOT_U = 0xFDFFFFFF
 # Addresses refused since the variable was last set, in this task and those started from it: when
 # several addresses of a host fail, aiohttp keeps neither the type nor the text of the errors.
 refusals: ContextVar[list[str] | None] = ContextVar("refusals", default=None)
-
-
 dialled_by_proxy: ContextVar[bool] = ContextVar("dialled_by_proxy", default=False)
 """Whether connections of this task go to a proxy, whose address the user named and is not checked."""
 

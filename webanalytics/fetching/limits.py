@@ -14,10 +14,12 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from yarl import URL
+
 from webanalytics._version import USER_AGENT, USER_AGENTS
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.bot_key import BotKey
-from webanalytics.core.proxy import Proxy
+from webanalytics.core.proxy import Proxy, Way
 from webanalytics.core.run_options import RECORDS
 
 
@@ -75,6 +77,10 @@ class FetchSettings:
     def guarded(self) -> dict[str, Any]:
         """What `webanalytics.fetching.guard` lets through."""
         return {"allow_private": self.allow_private, "ports": self.ports, "hosts": self.hosts}
+
+    def way(self, url: URL) -> Way | None:
+        """Return the proxy that dials for a checked URL, None for none."""
+        return None if self.proxy is None else self.proxy.way(url.scheme, url.raw_host or "", url.port or 0)
 
 
 _SECONDS = re.compile(r"[0-9]{1,9}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from yarl import URL
 
-from webanalytics.fetching.content import refusal
 from webanalytics.fetching.exchange import RawResponse, Wanted
+from webanalytics.fetching.refusals import refusal
 from webanalytics.fetching.response import Asked, Exchange, FetchError, FetchLog, Problem, Response
 
 MOST_CHALLENGES = 3

@@ -224,11 +224,7 @@ class _Call:
             in_parts = self._backend.priced and len(self._operations) > 1
             in_rows = keeps_rows(self._operations) and self._hooks.on_restored is None and not in_parts
             store = Checkpoint(
-                self._options["store"],
-                self._spec,
-                self._backend.family,
-                self._hooks.extra,
-                forgets=in_rows,
+                self._options["store"], self._spec, self._backend.family, self._hooks.extra, forgets=in_rows
             )
             try:
                 if in_rows:

@@ -37,10 +37,7 @@ class Admission:
     """Places for requests that take time; a caller who finds none is asked to try again."""
 
     def __init__(
-        self,
-        limit: int,
-        retry_after: float = RETRY_SECONDS,
-        on_change: Callable[[int], None] | None = None,
+        self, limit: int, retry_after: float = RETRY_SECONDS, on_change: Callable[[int], None] | None = None
     ) -> None:
         self._limit = limit
         self._retry_after = retry_after

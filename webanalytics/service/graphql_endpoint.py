@@ -214,11 +214,7 @@ class GraphQLEndpoint:
         return answered
 
     def _execute(
-        self,
-        root: Root,
-        document: gql.DocumentNode,
-        variables: dict[str, Any],
-        operation_name: str | None,
+        self, root: Root, document: gql.DocumentNode, variables: dict[str, Any], operation_name: str | None
     ) -> gql.ExecutionResult:
         return gql.execute_sync(
             self.schema,

@@ -162,11 +162,7 @@ class Body:
         if self._memory.take(self._account, self._received - self._counted):
             self._counted = self._received
         else:
-            raise Problem(
-                503,
-                Message("bodies_full"),
-                retry_after=BUSY_SECONDS,
-            )
+            raise Problem(503, Message("bodies_full"), retry_after=BUSY_SECONDS)
 
     async def read(self) -> bytes:
         """Return the whole body, its content encoding taken off."""

@@ -93,12 +93,7 @@ def text(
 
 
 def url(
-    key: str,
-    default: str,
-    meaning: str,
-    pattern: str,
-    expects: str,
-    shown: Callable[[str], str] = mask,
+    key: str, default: str, meaning: str, pattern: str, expects: str, shown: Callable[[str], str] = mask
 ) -> Setting:
     """Return a setting that is a URL, shown without its password."""
     return replace(text(key, default, meaning, f"(?i:{pattern})", expects), shown=shown)

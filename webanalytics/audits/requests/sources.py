@@ -17,7 +17,7 @@ from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
-from webanalytics.fetching.content import refusal
+from webanalytics.fetching.refusals import refusal
 from webanalytics.fetching.robots import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.local import fetch_settings
@@ -213,9 +213,7 @@ def with_robots(origin: Origin, kept: RobotsKept, origins: Collection[str] | Non
     if not new:
         return origin
     return replace(
-        origin,
-        robots={**origin.robots, **all_problems(new)},
-        robots_files={**origin.robots_files, **new},
+        origin, robots={**origin.robots, **all_problems(new)}, robots_files={**origin.robots_files, **new}
     )
 
 

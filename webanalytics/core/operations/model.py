@@ -273,11 +273,7 @@ class Operation(Declared):
     docs: Docs = field(default_factory=Docs, hash=False, repr=False)  # documentation of the function
 
     def __post_init__(self) -> None:
-        derived = {
-            "function": self.name,
-            "inputs": f"{self.subject}s",
-            "title": self.name.capitalize(),
-        }
+        derived = {"function": self.name, "inputs": f"{self.subject}s", "title": self.name.capitalize()}
         for name, value in derived.items():
             if not getattr(self, name):
                 object.__setattr__(self, name, value)

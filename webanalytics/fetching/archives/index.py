@@ -261,8 +261,6 @@ def _unreadable(fault: Unreadable) -> tuple[tuple[int, int, int], ArchivedPage]:
     values: dict[str, Any] = {"reason": fault.reason} if fault.reason else {"offset": place.offset or 0}
     where = str(place.file) if place.offset is None else f"{place.file}:{place.offset}"
     page = ArchivedPage(
-        fault.url or where,
-        failure=(fault.key, tuple(values.items())),
-        name=f"{where}:{place.inside}",
+        fault.url or where, failure=(fault.key, tuple(values.items())), name=f"{where}:{place.inside}"
     )
     return (fault.order, 0, 0), page

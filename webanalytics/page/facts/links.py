@@ -81,11 +81,7 @@ class LinkFacts(NamedTuple):
 
 
 def read_links(
-    page: Page,
-    hrefs: Iterable[str],
-    *,
-    max_links: int = DEFAULT_MAX_LINKS,
-    max_url: int = DEFAULT_MAX_URL,
+    page: Page, hrefs: Iterable[str], *, max_links: int = DEFAULT_MAX_LINKS, max_url: int = DEFAULT_MAX_URL
 ) -> LinkFacts:
     """Return the links of a page to its own host and count those that lead elsewhere; counts are of all.
 

@@ -278,7 +278,8 @@ class _Targets:
         if found is not None:
             return found[1], place
         # A place of the page itself: no link to a page, but one that leads nowhere is to be told.
-        if not place or self._own is None or self._ids is None or _ACTION.search(place):
+        asked = place and href.lstrip()[:1] == "#"  # and not mailto:, chrome: or an address that is none
+        if not asked or self._own is None or self._ids is None or _ACTION.search(place):
             return None
         return (self._own, place) if self._ids.isdisjoint(place_hashes(place)) else None
 

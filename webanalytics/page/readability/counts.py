@@ -19,9 +19,7 @@ _PUNCTUATION = re.compile(r"[^\w']")
 
 # From one end mark to the next: a sentence of three words or more (which the group marks), or the rest.
 # Possessive throughout, so that no text makes it look at a character more than twice.
-_SENTENCE = re.compile(
-    r"[^\w.!?]*+(\w)[^\s.!?]*+\s[^\w.!?]*+\w[^\s.!?]*+\s[^\w.!?]*+\w[^.!?]*+|[^.!?]++",
-)
+_SENTENCE = re.compile(r"[^\w.!?]*+(\w)[^\s.!?]*+\s[^\w.!?]*+\w[^\s.!?]*+\s[^\w.!?]*+\w[^.!?]*+|[^.!?]++")
 
 # Letters of the longest pieces and words that are kept from text to text.
 _LONGEST_KEPT = 64

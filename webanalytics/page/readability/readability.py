@@ -39,11 +39,7 @@ LANGUAGES = {
 }
 # The Flesch reading ease where textstat has no constants, so that an answer of the service has none, or not
 # those of the source: Kandel and Moles 1958 (fr), Martins et al. 1996 (pt), Atesman 1997 (tr).
-OTHER_FLESCH = {
-    "fr": (209, 1.15, 68),
-    "pt": (248.835, 1.015, 84.6),
-    "tr": (198.825, 2.610, 40.175),
-}
+OTHER_FLESCH = {"fr": (209, 1.15, 68), "pt": (248.835, 1.015, 84.6), "tr": (198.825, 2.610, 40.175)}
 
 EASE_TEXTS = (
     (90, "Very Easy"),

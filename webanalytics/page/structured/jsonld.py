@@ -33,8 +33,7 @@ DEFAULT_MAX_DEPTH = 64
 
 # Possessive quantifiers keep every alternative linear in the length of the text.
 _STRING_OR_COMMENT = re.compile(
-    r'"(?:[^"\\]|\\.)*+"?' r"|/\*(?:[^*]|\*(?!/))*+(?:\*/)?" r"|//[^\n]*+",
-    re.DOTALL,
+    r'"(?:[^"\\]|\\.)*+"?' r"|/\*(?:[^*]|\*(?!/))*+(?:\*/)?" r"|//[^\n]*+", re.DOTALL
 )
 _STRING_OR_COMMAS = re.compile(r'"(?:[^"\\]|\\.)*+"?' r"|,[\s,]*+(?P<closing>[}\]])?", re.DOTALL)
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))', re.DOTALL)

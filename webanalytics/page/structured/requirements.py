@@ -157,10 +157,7 @@ def closest(name: str, folded: dict[str, str]) -> str:
     return folded[found[0]] if found else ""
 
 
-_PLACES = {
-    "top": ("", "mainEntity", "mainEntityOfPage"),
-    "listed": ("item", "itemListElement"),
-}
+_PLACES = {"top": ("", "mainEntity", "mainEntityOfPage"), "listed": ("item", "itemListElement")}
 _STEP = re.compile(r"([\w-]+)(?:\(([^)]*)\))?")
 _BUT_LAST = "but-last"
 

@@ -20,14 +20,7 @@ from webanalytics.core.operations.model import Dtype
 from webanalytics.core.operations.types import Shape, shape_of
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
-from webanalytics.runs.frames.arrow import (
-    ADDED,
-    LAYOUT,
-    Unreadable,
-    declared,
-    frame_of,
-    is_free,
-)
+from webanalytics.runs.frames.arrow import ADDED, LAYOUT, Unreadable, declared, frame_of, is_free
 from webanalytics.runs.frames.schema import ERROR_COLUMNS, STATUS, frame_fields, make_series
 
 ROW = Field("row", int, "Which row of the inputs it belongs to, from 0: what pandas has in the index.")

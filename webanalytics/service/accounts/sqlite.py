@@ -10,15 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from webanalytics.service.accounts.base import (
-    AccountsError,
-    Call,
-    Conflict,
-    Key,
-    NoCredits,
-    Receipt,
-    Replay,
-)
+from webanalytics.service.accounts.base import AccountsError, Call, Conflict, Key, NoCredits, Receipt, Replay
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.accounts.store import SWEEP_SECONDS, Accounts

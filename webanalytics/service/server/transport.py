@@ -19,13 +19,7 @@ from aiohttp.web_protocol import RequestHandler
 from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.headers import new_request_id
 from webanalytics.service.results import Record
-from webanalytics.service.server.connection import (
-    FAILED,
-    MALFORMED,
-    MOST_LINGERING,
-    Connection,
-    last_answer,
-)
+from webanalytics.service.server.connection import FAILED, MALFORMED, MOST_LINGERING, Connection, last_answer
 from webanalytics.service.settings import ServiceSettings
 
 try:
