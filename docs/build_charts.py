@@ -76,11 +76,17 @@ def main() -> None:
         crawl = wa.crawl(site.url, workers=2)
         pages = audit.pages
         keywords = wa.keywords(pages.loc[pages["language"] == "en", "url"])  # compared within one language
+    depths = crawl.pages["crawl_depth"].fillna(5).astype(float).rank(method="first")
+    clicks = pd.DataFrame({"url": crawl.pages["url"], "clicks": (900 / depths).round()})  # made up
+    clicks["impressions"], clicks["position"] = clicks["clicks"] * 20 + 5, depths.pow(0.8)
+    searched = crawl.with_search_data(clicks.drop_duplicates("url"))
     with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
     phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
     drawn = {
+        "clicks_by_cause": charts.clicks_by_cause(searched),
+        "pages_against": charts.pages_against(searched, x="content_words", y="position"),
         "crawler_access": charts.crawler_access(audit.ai_sections()),
         "crawl_depth": charts.crawl_depth(crawl),
         "site_map": charts.site_map(crawl),

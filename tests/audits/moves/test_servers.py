@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -36,9 +37,9 @@ PAIRS = {
 UNTOUCHED = ("/plainer", "/plain/more", "/page", "/page?id=77", "/aab(c)[d].x")
 
 
-def plan() -> RedirectMap:
-    return wa.redirect_map([OLD + old for old in PAIRS], [NEW + new for new in PAIRS.values()]).fix(
-        {OLD + old: NEW + new for old, new in PAIRS.items()}
+def plan(new_site: str = NEW) -> RedirectMap:
+    return wa.redirect_map([OLD + old for old in PAIRS], [new_site + new for new in PAIRS.values()]).fix(
+        {OLD + old: new_site + new for old, new in PAIRS.items()}
     )
 
 
@@ -156,6 +157,26 @@ def test_a_server_reads_its_map(name: str, tmp_path: Path) -> None:
             old: (301, new) for old, new in zip(made.table["old"], made.table["new"], strict=True)
         }
         assert {target: asked(url, target)[0] for target in UNTOUCHED} == dict.fromkeys(UNTOUCHED, 404)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_is_asked_whether_it_does_as_planned(name: str, tmp_path: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    pages = {
+        urlsplit(new)._replace(scheme="", netloc="").geturl(): b"<title>A page</title>"
+        for new in plan().table["new"]
+    }
+    with wa.testing.SiteServer(pages) as target:
+        made = plan(target.url)
+        with SERVERS[name](made, tmp_path) as url:  # type: ignore[attr-defined]
+            found = wa.check_redirects(
+                made, site=url, old=[f"{OLD}/plainer"], allow_private=True, progress=False
+            )
+    verdicts = dict(zip(found["old"], found["verdict"], strict=True))
+    assert verdicts.pop(f"{OLD}/plainer") == "not in the plan"
+    assert verdicts == dict.fromkeys(made.table["old"], "as planned")
+    assert found["kinds"].map(tuple).value_counts().to_dict() == {("301",): len(PAIRS), (): 1}
 
 
 def test_the_other_forms(tmp_path: Path) -> None:

@@ -225,6 +225,30 @@ def test_what_only_both_know() -> None:
     assert "clicks" not in wa.Audit(pages).causes()
 
 
+def test_what_only_search_results_know_and_the_order_by_clicks() -> None:
+    pages = {
+        "url": [f"{TOP}/a", f"{TOP}/b", f"{TOP}/c"],
+        "html": ["<title>A</title>", "<title>B</title>", "<title>C</title><h1>C</h1>"],
+    }
+    audit = wa.audit(pd.DataFrame(pages), progress=False)
+    rows = {
+        "page": ["/a", "/c", "/lost", "/dull", ""],
+        "clicks": [5, 90, 40, 0, 135],
+        "impressions": [9, 99, 50, 0, 9],
+    }
+    found = audit.with_search_data(pd.DataFrame(rows))
+    alone = found.search_issues().query("fact == 'not in the audit'")
+    assert alone[["url", "clicks", "impressions"]].values.tolist() == [["/lost", 40, 50]]
+    assert "not in the audit" not in set(found.select([f"{TOP}/a"]).search_issues()["fact"])
+    for table in (found.summary(by="clicks"), found.causes(by="clicks")):
+        assert table["clicks"].is_monotonic_decreasing
+        assert table.set_index("rule").loc[["viewport_missing", "h1_missing"], "clicks"].tolist() == [95, 5]
+    assert set(found.summary(by="clicks")["rule"]) == set(audit.summary()["rule"])
+    for wrong in (audit.summary, audit.causes):
+        with pytest.raises(ParameterError, match=r"`(audit|by)`"):
+            wrong(by="clicks")
+
+
 def test_orphans_and_deep_pages_of_a_crawl() -> None:
     audit = site("/far", "/lost")
     depths = pd.DataFrame({"crawl_depth": pd.array([7, None], "Int64"), "orphan": [False, True]})

@@ -28,6 +28,7 @@ from webanalytics.records.dane.record import TlsaRecord
 from webanalytics.records.dane.tlsa import may_issue, path_of, place_in
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.schema import frame_of
+from webanalytics.urls import without_user
 
 __all__ = ["certificates", "live_tlsa"]
 
@@ -162,7 +163,7 @@ class Survey:
 
     async def rows(self, given: Any) -> list[Row]:
         """Return the rows of a host, one for each address; what fails is a row."""
-        row: Row = {"host": str(given)}
+        row: Row = {"host": without_user(str(given))}
         async with self.hosts:
             try:
                 target = name, port, protocol = read_target(given, self.free)
