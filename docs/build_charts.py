@@ -28,8 +28,12 @@ SHOWS = "Shows"
 
 
 def shown(audit: wa.Audit) -> str:
-    """Return the words of an audit's first screen, without what is another in each run."""
-    return " ".join(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1", str(audit)).split())
+    """Return what an audit says is to be fixed, without what differs between runs: ports, slow answers."""
+    causes = audit.causes()
+    lines = (
+        causes.loc[causes["rule"] != "slow_response", ["priority", "cause"]].astype(str).agg(" ".join, axis=1)
+    )
+    return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1", "\n".join(sorted(lines)))
 
 
 def photograph(page: Path, picture: Path, size: tuple[int, int], shows: str) -> None:
