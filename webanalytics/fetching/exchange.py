@@ -255,6 +255,7 @@ def _readable(value: str) -> str:
 
 _Kind = tuple[type[Exception] | tuple[type[Exception], ...], str, bool]
 
+
 @cache
 def _errors() -> tuple[_Kind, ...]:
     """Return what errors are, of which the first fits; the last column says whether to try again."""
