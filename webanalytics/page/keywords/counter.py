@@ -187,7 +187,7 @@ class Counter(dict[str, int]):
             phrases = _Phrases(size, starts, here, len(names))
             if size > 1:
                 alone = phrases.first[phrases.counts < LEAST]
-                once.append(sum((_MIXED[n] * hashes[here[alone + n]] for n in range(size)), np.int64(0)))
+                once.append(sum((_MIXED[n] * hashes[here[alone + n]] for n in range(size)), np.zeros(1, np.int64)))
                 phrases.mark_parts(shorter, here)
             shorter[size] = phrases
             found.append(phrases)
