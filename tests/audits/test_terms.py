@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,11 +10,7 @@ import pytest
 import webanalytics as wa
 from webanalytics.audits.content.terms import Terms
 from webanalytics.errors import ParameterError
-from webanalytics.page.keywords import counter as counters_of_terms
-from webanalytics.page.keywords.counter import Counter, hashes_of
-from webanalytics.page.keywords.keywords import count_terms, parts_of_phrases
-from webanalytics.page.keywords.places import places_of
-from webanalytics.page.page import Page
+from webanalytics.page.keywords import keywords
 
 LAMPS = (
     "A storm lantern burns paraffin. The storm lantern is made of brass, and brass never rusts at sea. " * 2
@@ -150,13 +145,13 @@ def test_the_pages_are_counted_once_for_all_that_asks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     counted: list[str] = []
-    count = Counter.count
+    count = keywords.count_terms
 
-    def counting(counter: Counter, text: str) -> object:
+    def counting(text: str, *given: object, **how: object) -> object:
         counted.append(text)
-        return count(counter, text)
+        return count(text, *given, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Counter, "count", counting)
+    monkeypatch.setattr(keywords, "count_terms", counting)
     audit = audited(lantern=page(LAMPS, "Lanterns"), tides=page(TIDES, "Tides"), boats=page(BOATS, "Boats"))
     first = audit.keywords()
     pd.testing.assert_frame_equal(audit.keywords(), first)
@@ -186,65 +181,6 @@ def test_terms_of_more_letters_are_those_that_are_counted_so(language: str) -> N
         found.append(({(names[n], int(counts[n]), int(pages[n])) for n in used}, len(used)))
         found[-1][0].update((each.name, *(names[n] for n in each.terms)) for each in terms.pages)
     assert found[0] == found[1]
-
-
-JOINED = """Well- known tea \u2013 green\u2003tea  green\ttea\xa0green. "Tea," (tea) tea- green; use .net and .net core,
-.NET core. 12ab 123456789a l\u00b7l col\u00b7lecci\u00f3 e-mail Wi-Fi WH-1000 B\u00fcrger:innen x auteur\u00b7rice caf\u00e9.s 3d-print
-tea\x1fgreen tea\rgreen tea. green, R&D AT&T: R&D AT&T: c# c++ c# c++; \u0939\u093f\u0928\u094d\u0926\u0940 \u0939\u093f\u0928\u094d\u0926\u0940 \u05d0\u05f3\u05d1 \u0399\u03a3 \u0399\u03a3. ISPARTA \u0130L\u0130"""
-SETTINGS: list[tuple[tuple[int, ...], dict[str, object]]] = [
-    ((1, 2, 3), {}),
-    ((1, 2, 3), {"min_length": 3}),
-    ((1,), {"min_length": 1, "stop_words": "none"}),
-    ((2, 3), {"min_length": 7, "stop_words": ["tea"]}),
-]
-
-
-def same_as_one_by_one(counter: Counter, text: str, language: str, sizes: tuple[int, ...], how: Any) -> None:
-    """Compare what is counted in arrays with what `count_terms` counts word by word."""
-    counted = count_terms(text, language, sizes, **how)
-    parts = parts_of_phrases(counted)
-    known: dict[str, tuple[int, int]] = {}
-    for size, one in counted.items():
-        for term, times in one.counts.items():
-            if size == 1 or times > 1:
-                known.setdefault(term, (times, size))
-    once = [
-        t for s, one in counted.items() for t, n in one.counts.items() if s > 1 and n == 1 and t not in known
-    ]
-    found = counter.count(text)
-    assert found.terms == sorted(known, key=lambda term: -known[term][0])
-    assert list(zip(found.counts, found.words, strict=True)) == [known[term] for term in found.terms]
-    assert found.whole.tolist() == [(known[term][1], term) not in parts for term in found.terms]
-    assert {size: found.totals[size] for size in sizes} == {size: one.total for size, one in counted.items()}
-    assert sorted(found.once.tolist()) == sorted(hashes_of(once).tolist())
-    texts = {"title": text[:120], "h1": "", "first_paragraph": text[-300:], "description": None}
-    stand = counter.places(found.terms, texts)
-    told = {
-        name: [term for term, at in zip(found.terms, those, strict=True) if at]
-        for name, those in stand.items()
-    }
-    assert told == places_of(found.terms, texts, language, sizes)
-
-
-@pytest.mark.parametrize(("sizes", "how"), SETTINGS)
-def test_terms_are_those_that_are_found_word_by_word(
-    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...], how: dict[str, object]
-) -> None:
-    monkeypatch.setattr(counters_of_terms, "MOST_PIECES", 60)  # so that a counter forgets what it read
-    texts = ["", "tea", f"{'x' * 200} tea {'x' * 200} tea", ODD, JOINED, f"{JOINED} {ODD}", LAMPS, JOINED * 3]
-    for language in ("en", "fr", "ca", "tr", "de"):
-        counter = Counter(language, sizes, **how)  # type: ignore[arg-type]
-        for text in texts:
-            same_as_one_by_one(counter, text, language, sizes, how)
-
-
-def test_terms_of_saved_pages_are_those_that_are_found_word_by_word(corpus_pages: dict[str, bytes]) -> None:
-    counters: dict[str, Counter] = {}
-    for html in corpus_pages.values():
-        page = Page(html.decode("utf-8", "replace"), f"{HOST}/")
-        language = page.lang[:2].lower() or "en"
-        counter = counters.setdefault(language, Counter(language))
-        same_as_one_by_one(counter, page.visible_text, language, (1, 2, 3), {})
 
 
 def test_an_audit_without_a_phrase_that_comes_twice_has_no_phrases() -> None:

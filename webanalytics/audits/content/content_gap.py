@@ -247,11 +247,9 @@ def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -
 
 def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
     """Return the pages that use each term most, the first one the most."""
-    from webanalytics.page.keywords.counter import hashes_of
-
     best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
     numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
-    hashes = dict(zip(hashes_of(terms).tolist(), terms, strict=True))
+    hashes = {hash(term): term for term in terms}
     for page in side.pages:
         known = np.flatnonzero(np.isin(page.terms, list(numbers)))
         uses = [(numbers[int(page.terms[n])], int(page.counts[n])) for n in known.tolist()]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,6 @@ from webanalytics.page.keywords.keyness import PLACES, keyness
 from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.schema import make_columns, make_series
 
-if TYPE_CHECKING:
-    from webanalytics.page.keywords.counter import Counter
-
 Numbers = npt.NDArray[Any]
 """Whole numbers, as small as they can be: terms of all pages are kept."""
 Scores = npt.NDArray[np.float64]
@@ -38,6 +35,9 @@ TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 
 KEPT_LENGTHS = (3, 4)
 """Fewest letters of terms that are counted once, for all that asks for so many letters."""
+
+LEAST = 2
+"""How often a phrase must occur on a page to be a term of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class PageTerms:
     places : dict
         By place, whether each term stands there; a place is missing where that is not known.
     once : numpy.ndarray
-        Hashes of the phrases that the page has once (`hashes_of`): they are terms of other pages only.
+        Hashes of the phrases that the page has once: they are terms of other pages only.
     """
 
     row: int
@@ -103,36 +103,45 @@ class Terms:
         Term to number.
     pages : list of PageTerms
         The pages, each once.
-    counters : dict
-        By language what counts its texts, while texts are added.
     """
 
     vocabulary: dict[str, int] = field(default_factory=dict)
     pages: list[PageTerms] = field(default_factory=list)
-    counters: dict[str, Counter] = field(default_factory=dict, repr=False)
 
     def add(
         self, row: int, name: str, language: str, text: str, texts: dict[str, str | None], **how: Any
     ) -> None:
-        """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `Counter`."""
-        from webanalytics.page.keywords.counter import Counter
+        """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `count_terms`."""
+        from webanalytics.page.keywords.keywords import count_terms, parts_of_phrases
+        from webanalytics.page.keywords.places import places_of
 
-        if language not in self.counters:
-            self.counters[language] = Counter(language, **how)
-        counter = self.counters[language]
-        found = counter.count(text)
+        found = count_terms(text, language, **how)
+        parts = parts_of_phrases(found, LEAST)
+        known: dict[str, tuple[int, int]] = {}
+        once: list[int] = []
+        for size, one in found.items():  # in scripts without spaces a word here is a phrase there
+            for term, times in one.counts.items():
+                if size == 1 or times >= LEAST:
+                    known.setdefault(term, (times, size))
+                elif term not in known:
+                    once.append(hash(term))
+        terms = sorted(known, key=lambda term: -known[term][0])
+        standing = {place: set(those) for place, those in places_of(terms, texts, language, found).items()}
         self.pages.append(
             PageTerms(
                 row,
                 name,
                 language,
-                self.numbers(found.terms),
-                found.counts,
-                found.words,
-                found.whole,
-                found.totals,
-                counter.places(found.terms, texts),
-                found.once,
+                self.numbers(terms),
+                np.array([known[term][0] for term in terms], np.int32),
+                np.array([known[term][1] for term in terms], np.int8),
+                np.array([(known[term][1], term) not in parts for term in terms], bool),
+                totals_of({size: one.total for size, one in found.items()}),
+                {
+                    place: np.array([term in those for term in terms], bool)
+                    for place, those in standing.items()
+                },
+                np.array(once, np.int64),
             )
         )
 
@@ -143,9 +152,7 @@ class Terms:
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
-        from webanalytics.page.keywords.counter import hashes_of
-
-        known = np.unique(np.append(hashes_of(self.vocabulary), 0))
+        known = np.unique(np.array([0, *map(hash, self.vocabulary)], np.int64))
         for number, page in enumerate(self.pages):
             places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
             self.pages[number] = replace(page, once=page.once[known[places] == page.once])
@@ -188,8 +195,6 @@ class Terms:
 
         Those of the whole vocabulary by default. Phrases that a page has once are counted too.
         """
-        from webanalytics.page.keywords.counter import hashes_of
-
         counts, pages = np.zeros((2, len(self.vocabulary) + 1), np.int64)
         for page in self.pages:
             counts[page.terms] += page.counts
@@ -199,7 +204,7 @@ class Terms:
             chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
             counts, pages = counts[chosen], pages[chosen]
         once = np.sort(np.concatenate([np.empty(0, np.int64), *(page.once for page in self.pages)]))
-        hashes = hashes_of(names)
+        hashes = np.array([hash(term) for term in names], np.int64)
         single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
         return counts[: len(names)] + single, pages[: len(names)] + single
 
@@ -258,8 +263,6 @@ def grouped_terms(
             places = dict(zip(PLACES, texts, strict=True))
             terms = found.setdefault(group, Terms())
             terms.add(row, _address(site, row), language, text, places, sizes=wanted, **how)
-    for terms in found.values():
-        terms.counters.clear()
     return found
 
 

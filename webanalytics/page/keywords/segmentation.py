@@ -210,32 +210,6 @@ def _spaced(text: str, in_runs: bool) -> list[Run]:
     return runs
 
 
-@cache
-def _start(next_word: str) -> regex.Pattern[str]:
-    return regex.compile(next_word)
-
-
-def words_of_piece(piece: str) -> tuple[list[tuple[str, bool]], bool, bool]:
-    """Return the words of a stretch of folded text without spaces, as `segment` finds them.
-
-    Each comes with whether the next one follows it in its run. Then it is said whether the first may follow a
-    word in front of the spaces, and whether a word behind the next spaces may follow the last.
-
-    Examples
-    --------
-    >>> words_of_piece("tea."), words_of_piece("well-known")
-    (([('tea', False)], True, False), ([('well', True), ('known', False)], True, True))
-    """
-    word = piece.lstrip('("').rstrip('.,;:!?")')
-    if word.isalpha():  # as most are: quickly
-        return [(word, False)], piece.startswith(word), piece.endswith(word)
-    named = any(sign in piece for sign in ("&", "++", "#", ".net"))
-    found = list((_NAMES_IN_RUNS if named else _IN_RUNS).finditer(piece))
-    words = [(one[1], bool(one[2])) for one in found]
-    starts = _start(_NEXT_NAME if named else _NEXT).match(piece) is not None
-    return words, starts, bool(found) and found[-1].end(1) == len(piece)
-
-
 def bare(word: str, language: str) -> str:
     """Return a word without an elided article before it or an English possessive after it.
 
