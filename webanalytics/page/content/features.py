@@ -71,7 +71,8 @@ def _per_text(text: str) -> tuple[float, ...]:
     head = text[:_HEAD]
     size = len(text)
     plain = text.isascii()
-    dense = 0 if plain else sum(map(len, _DENSE.findall(text)))
+    is_dense = not plain and len(text.encode("utf-8", "replace")) > 2 * size
+    dense = sum(map(len, _DENSE.findall(text))) if is_dense else 0
     said = text.lower().split() if size < _SHORT else ()
     tells = bool(said) and not _TELLING.isdisjoint(said)
     return (

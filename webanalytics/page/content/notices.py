@@ -40,15 +40,16 @@ _IN_USE = re.compile(
 def page_notices(chances: Numbers, blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
     """Return which blocks tell of cookies on this site or whose its texts are."""
     found = np.zeros(len(chances), dtype=bool)
+    lowered = {n: blocks.texts[n][:MOST_READ].lower() for n in np.flatnonzero(chances > SURE_NOT).tolist()}
+    said = "\n".join(lowered.values())
+    cookies, signs = ([word for word in words if word in said] for words in (COOKIES, RIGHTS))
     rights: list[int] = []
-    for number in np.flatnonzero(chances > SURE_NOT).tolist():
-        text = blocks.texts[number]
-        lower = text[:MOST_READ].lower()
-        if any(word in lower for word in COOKIES):
+    for number, lower in lowered.items() if cookies or signs else ():
+        if any(word in lower for word in cookies):
             if column["is_title"][number]:
                 return np.zeros_like(found)  # that is what the page is about
             found[number] = _IN_USE.search(lower) is not None
-        elif len(text) < LONGEST_RIGHTS and any(word in lower for word in RIGHTS):
+        elif len(lower) < LONGEST_RIGHTS and any(word in lower for word in signs):
             rights.append(number)
     if found.any():
         chars = column["chars"]
