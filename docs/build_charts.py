@@ -1,13 +1,19 @@
-"""Draws every chart from the sample data into a folder beside this file, for the README."""
+"""Draws every chart from the sample data, and photographs its report and its audit, for the README."""
 
 from __future__ import annotations
 
 import contextlib
+import re
+import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 import webanalytics as wa
+from webanalytics.fetching.rendering.browser import executable
 from webanalytics.fetching.testing import sample_site
 from webanalytics.notebook import charts
 
@@ -15,19 +21,72 @@ FOLDER = Path(__file__).parent / "charts"
 DATA = Path(__file__).parents[1] / "data"
 
 
+PORT = 8123
+"""Where the sample site is served, as the pictures show it."""
+SHOWS = "Shows"
+"""Name of the text in a picture that says what it shows: a test compares it with what is said today."""
+
+
+def shown(audit: wa.Audit) -> str:
+    """Return what an audit says is to be fixed, without what differs between runs: ports, slow answers."""
+    causes = audit.causes()
+    lines = (
+        causes.loc[causes["rule"] != "slow_response", ["priority", "cause"]].astype(str).agg(" ".join, axis=1)
+    )
+    return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1", "\n".join(sorted(lines)))
+
+
+def photograph(page: Path, picture: Path, size: tuple[int, int], shows: str) -> None:
+    """Write what a browser shows of a page, and what that is."""
+    with TemporaryDirectory() as folder:
+        made = Path(folder, "made.png")
+        look = [f"--user-data-dir={folder}/profile", f"--screenshot={made}"]
+        look += [f"--window-size={size[0]},{size[1]}", "--hide-scrollbars"]
+        subprocess.run(  # noqa: S603 - a browser that is found, and files of ours
+            [executable(), "--headless", "--no-sandbox", *look, page.as_uri()],
+            check=True,
+            capture_output=True,
+            timeout=600,
+        )
+        about = PngInfo()
+        about.add_text(SHOWS, shows)
+        with Image.open(made) as image:
+            image.convert("RGB").quantize(256).save(picture, pnginfo=about, optimize=True)
+
+
+def pictures() -> None:
+    """Take the pictures of the report and of an audit in a notebook."""
+    with sample_site(port=PORT) as site, wa.option_context(allow_private=True, progress=False):
+        audit = wa.audit(sitemap=site.sitemap)
+        with TemporaryDirectory() as folder:
+            report = audit.report(Path(folder, "report.html"))
+            page = Path(folder, "audit.html")
+            style = "<meta charset=utf-8><style>body { font: 15px sans-serif; margin: 1.5rem }</style>"
+            page.write_text(f"{style}{audit._repr_html_()}", "utf-8")
+            photograph(Path(report), FOLDER.parent / "report.png", (1400, 1250), shown(audit))
+            photograph(page, FOLDER.parent / "audit.png", (1160, 900), shown(audit))
+
+
 def main() -> None:
-    """Write one PNG for each chart."""
+    """Write one PNG for each chart, and the pictures."""
+    pictures()
     FOLDER.mkdir(exist_ok=True)
     with sample_site() as site, wa.option_context(allow_private=True, progress=False):
         audit = wa.audit(site.pages)
         crawl = wa.crawl(site.url, workers=2)
         pages = audit.pages
         keywords = wa.keywords(pages.loc[pages["language"] == "en", "url"])  # compared within one language
+    depths = crawl.pages["crawl_depth"].fillna(5).astype(float).rank(method="first")
+    clicks = pd.DataFrame({"url": crawl.pages["url"], "clicks": (900 / depths).round()})  # made up
+    clicks["impressions"], clicks["position"] = clicks["clicks"] * 20 + 5, depths.pow(0.8)
+    searched = crawl.with_search_data(clicks.drop_duplicates("url"))
     with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
     phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
     drawn = {
+        "clicks_by_cause": charts.clicks_by_cause(searched),
+        "pages_against": charts.pages_against(searched, x="content_words", y="position"),
         "crawler_access": charts.crawler_access(audit.ai_sections()),
         "crawl_depth": charts.crawl_depth(crawl),
         "site_map": charts.site_map(crawl),

@@ -17,8 +17,16 @@ from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.core.messages import ERROR_TYPES, advised
-from webanalytics.core.messages.kinds import MEANINGS, TOLD, Table
-from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE
+from webanalytics.core.messages.table import (
+    CONTENT,
+    FETCHING,
+    HOSTED,
+    MEANINGS,
+    PARAMETERS,
+    SERVICE,
+    TOLD,
+    Table,
+)
 from webanalytics.core.operations.types import shape_of
 from webanalytics.core.run_options import FUNCTIONS, RECORDS
 from webanalytics.notebook import charts

@@ -90,8 +90,8 @@ def draws_chart(source: str) -> bool:
     return bool(re.match(r".*\.plot\.\w+\(|(?:wa\.)?charts\.\w+\(|(?:fig|figure)$", text, re.DOTALL))
 
 
-def test_all_ten_are_there() -> None:
-    assert [path.name[:2] for path in NOTEBOOKS] == [f"{number:02}" for number in range(1, 11)]
+def test_all_twelve_are_there() -> None:
+    assert [path.name[:2] for path in NOTEBOOKS] == [f"{number:02}" for number in range(1, 13)]
 
 
 def test_format_and_size(path: Path, notebook: Any) -> None:

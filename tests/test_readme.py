@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
 import subprocess
@@ -9,12 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import webanalytics as wa
 from webanalytics.audits.rules import RULES
 from webanalytics.core.messages import MESSAGES
-from webanalytics.core.messages.kinds import MEANINGS
+from webanalytics.core.messages.table import MEANINGS
 from webanalytics.errors import ERROR_TYPES
+from webanalytics.fetching.testing import sample_site
 from webanalytics.operations import OPERATIONS
 
 ROOT = Path(__file__).parent.parent
@@ -98,3 +101,17 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert all(name in errors for name in (*ERROR_TYPES, *MESSAGES))
     paths = tmp_path.joinpath("reference/paths.html").read_text("utf-8")
     assert all(f"/v1/{operation.path}" in paths for operation in OPERATIONS.values())
+
+
+@pytest.mark.parametrize("name", ["report.png", "audit.png"])
+def test_pictures_show_what_the_package_says_today(name: str) -> None:
+    """Stale ones are made anew by `python docs/build_charts.py`."""
+    spec = importlib.util.spec_from_file_location("build_charts", ROOT / "docs" / "build_charts.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    with sample_site() as site, wa.option_context(allow_private=True, progress=False):
+        audit = wa.audit(sitemap=site.sitemap)
+    with Image.open(ROOT / "docs" / name) as picture:
+        assert picture.info[made.SHOWS] == made.shown(audit)

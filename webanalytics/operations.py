@@ -7,11 +7,11 @@ from webanalytics.core.operations.model import (
     OPERATIONS,
     Field,
     Operation,
+    Parameter,
     by_function,
     declare,
     register,
 )
-from webanalytics.core.operations.parameter import Parameter
 from webanalytics.page.declarations.extract import EXTRACT
 from webanalytics.page.declarations.facts import FACTS
 from webanalytics.page.declarations.keywords import KEYWORDS

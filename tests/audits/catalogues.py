@@ -151,7 +151,12 @@ def of_rules() -> list[Message]:
     return [text for text in dict.fromkeys(found) if text and text not in others]
 
 
-DOMAINS = {"report": of_report, "rules": of_rules}
+def of_phrases() -> list[Message]:
+    """Return the sentences that other parts make for English readers: the catalogues themselves list them."""
+    return [str(message.id) for message in known("phrases", "de") if message.id]
+
+
+DOMAINS = {"report": of_report, "rules": of_rules, "phrases": of_phrases}
 
 
 def po(domain: str, language: str) -> Path:

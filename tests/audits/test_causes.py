@@ -201,6 +201,16 @@ def test_a_line_of_robots_txt_is_one_issue_a_page_and_one_cause() -> None:
     assert audit.alarm == "4 of 5 pages may not be indexed: closed by robots.txt."
 
 
+def test_a_text_that_pages_have_in_common_is_named() -> None:
+    pages = [
+        page(title=f"Lamp {'a' if n < 4 else 'b'}", headings="<h1>The harbour shop</h1>") for n in range(6)
+    ]
+    given = pd.DataFrame({"url": [f"{HOST}/{n}" for n in range(6)], "html": pages})
+    found = wa.audit(given, progress=False).causes().set_index("rule")["cause"]
+    assert found["title_duplicate"] == 'Title duplicate on all 6 pages: "Lamp a" on 4 of them.'
+    assert found["h1_duplicate"] == 'h1 duplicate on all 6 pages: "The harbour shop".'
+
+
 def test_an_audit_without_issues_has_no_cause() -> None:
     empty = wa.audit([], progress=False)
     assert empty.causes().empty

@@ -87,6 +87,30 @@ def test_pages_into_a_pipe_are_csv_as_before(site: SiteServer) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("flags", [(), ("--sitemap", "/sitemap.xml")], ids=["urls", "sitemap"])
+def test_a_terminal_shows_what_to_fix_first_and_a_pipe_is_a_table(
+    site: SiteServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    flags: tuple[str, ...],
+) -> None:
+    asked = [f"{site.url}{flag}" if flag.startswith("/") else flag for flag in flags or ("/",)]
+    piped = Told(capsys, "audit", *asked, "--allow-private")
+    assert "Page" in pd.read_csv(io.StringIO(piped.out))["title"].tolist()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    shown = Told(capsys, "audit", *asked, "--allow-private", "--no-progress")
+    assert shown.out.startswith("Audit: ")
+    assert FIX_FIRST in shown.out
+    table = Told(capsys, "audit", *asked, "--allow-private", "--no-progress", "--format", "table")
+    assert FIX_FIRST not in table.out + table.err
+
+
+def test_a_pipe_speaks_of_flags(site: SiteServer, capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(capsys, "audit", f"{site.url}/")
+    assert "--allow-private lets it through" in told.out
+    assert "allow_private" not in told.out
+
+
 @pytest.mark.parametrize(
     ("lowest", "status"), [("high", 0), ("medium", 3), ("low", 3)], ids=["high", "medium", "low"]
 )

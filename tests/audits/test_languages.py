@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
+import webanalytics
 from tests.audits import catalogues
 from tests.audits.report_data import made_audit
 from webanalytics.audits.report import Brand, build
 from webanalytics.audits.report.content import read
-from webanalytics.audits.words import LANGUAGES, day, number, percent, points, say, several, speaking
+from webanalytics.audits.words import LANGUAGES, day, number, percent, phrase, points, say, several, speaking
 
-MISSING = {"report": {"de": 0, "fr": 0, "es": 0}, "rules": {"de": 375, "fr": 375, "es": 375}}
+MISSING = {
+    "report": {"de": 0, "fr": 0, "es": 0},
+    "rules": {"de": 0, "fr": 0, "es": 0},
+    "phrases": {"de": 0, "fr": 0, "es": 0},
+}
 """Texts of each catalogue that are not translated: the English stands."""
 
 EACH = [(domain, language) for domain in catalogues.DOMAINS for language in LANGUAGES[1:]]
@@ -97,3 +103,50 @@ def test_a_report_speaks_one_language(language: str) -> None:
     assert f'<html lang="{language}">' in text
     assert ("What to fix first</h3>" in text) == (language == "en")
     assert f'"language":"{language}"' in text
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Title too long on 1,038 pages.", "Titel zu lang: 1.038 Seiten."),
+        (
+            "Viewport missing on all 4,000 pages below https://a.example/en/, which share a template.",
+            "Viewport fehlt: alle 4.000 Seiten unter https://a.example/en/ (gemeinsame Vorlage).",
+        ),
+        (
+            "Compression missing on a.example: 3 of 40 pages (8%), such as https://a.example/x: 23.0 kB without "
+            "Content-Encoding.",
+            "Komprimierung fehlt: a.example – 3 von 40 Seiten (8%), zum Beispiel https://a.example/x: 23,0 kB ohne "
+            "Content-Encoding.",
+        ),
+        (
+            "Links in the nav of 12 pages lead to 3 addresses such as https://a.example/x, which answers HTTP 404.",
+            "Links im Element nav auf 12 Seiten führen zu 3 Adressen, zum Beispiel https://a.example/x: "
+            "antwortet mit HTTP 404.",
+        ),
+        ("Also on https://a.example/ and 2 more", "Auch auf https://a.example/ und 2 weitere"),
+        ("12 characters: Also on https://a.example/", "12 Zeichen: Also on https://a.example/"),
+        ("Also on television on Mondays.", "Also on television on Mondays."),
+        ("{n} links", "{n} links"),
+        ("", ""),
+    ],
+)
+def test_sentences_with_values_are_said_in_the_language(said: str, expected: str) -> None:
+    assert phrase(said) == said
+    with speaking("de"):
+        assert phrase(said) == expected
+
+
+COMPOSED = {"below", "addresses", "links", "link", "None", "reads"}
+"""Words of sentences that the package puts together of parts: examples of them stand above."""
+
+
+def test_each_sentence_is_one_that_the_package_makes() -> None:
+    """Where the English changes, its translation has to follow: its longest words stand in a source."""
+    folder = Path(webanalytics.__file__).parent
+    files = [file for kind in ("py", "toml") for file in folder.rglob(f"*.{kind}")]
+    text = " ".join(re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8")) for file in files).casefold()
+    for message in catalogues.known("phrases", "de"):
+        words = max(re.split(r"\{\w+\}|[,:.] ", str(message.id)), key=len).strip(" :,.()").casefold()
+        said = re.sub(r"^(?:the |a )?(?:page|host|server) ", "", words)
+        assert said in text or COMPOSED & {*str(message.id).split()}, message.id

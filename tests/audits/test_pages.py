@@ -7,6 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import webanalytics as wa
+from tests.audits.rule_pages import page as rule_page
 from tests.audits.sites import HOST, canonical, derived, failed, frame, h1, h2, moved, page, prose, sitemap
 from webanalytics.audits.pages import DERIVED
 from webanalytics.core.messages import FETCHING, sentence
@@ -261,3 +263,29 @@ def test_frames_with_few_columns_have_missing_values() -> None:
     known = {"url_length", "indexable", "indexability", "section", "depth"}
     assert set(made.loc[0, list(DERIVED)].dropna().index) == known
     assert made.loc[0, "indexability"] == "indexable"
+
+
+def refreshed(content: str, more: str = "") -> str:
+    return f'<html><head><meta http-equiv="refresh" content="{content}">{more}</head></html>'
+
+
+def test_a_page_that_refreshes_to_another_at_once_is_a_redirect_and_has_no_content_to_judge() -> None:
+    noindex = '<meta name="robots" content="noindex">'
+    pages = {
+        "at-once": refreshed("0; url=new#part"),
+        "old": refreshed("0;URL='/new'", f'{noindex}<link rel="canonical" href="https://example.org/new">'),
+        "broken": refreshed("1, http://[", "<title>A</title>"),
+        "later": refreshed("9; url=/new", "<title>B</title>"),
+        "itself": refreshed("0; url=/itself", "<title>C</title>"),
+        "news": refreshed("600", "<title>D</title>"),
+        "new": rule_page(),
+    }
+    given = {"url": [f"https://example.org/{name}" for name in pages], "html": list(pages.values())}
+    audit = wa.audit(pd.DataFrame(given), progress=False)
+    reasons = audit.pages["indexability"].tolist()
+    assert reasons == ["redirected", "redirected", *["indexable"] * 5]
+    found = audit.issues.groupby(audit.issues["url"].str.rpartition("/")[2])["rule"].agg(set)
+    assert found["at-once"] == found["old"] == {"meta_refresh_redirect"}
+    for name in ("broken", "later", "itself", "news"):
+        assert {"h1_missing", "content_empty", "viewport_missing"} <= found[name]
+    assert not audit.alarm

@@ -67,7 +67,7 @@ CASES: dict[str, Case] = {
         crawl({"/": [link("/a", rel=1)], "/a": ["/b"], "/b": ["/a", "/"]}),
         {"/a", "/b"},
         crawl({"/": ["/a"], "/a": ["/b"], "/b": ["/a", "/"], "/orphan": []}),
-        f"No way leads here. Linked from {HOST}/",
+        f"Not reached from the start. Linked from {HOST}/",
     ),
     "one_inlink": Case(
         crawl({"/": [link("/a", "Tea"), link("/a", "Tea"), "/b"], "/a": ["/b"]}),

@@ -143,3 +143,17 @@ def test_what_is_wrong_of_a_file_is_named(
 ) -> None:
     assert main(["phones", "+12085813945", "-o", str(tmp_path / file)]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_every_command_says_what_it_does_and_common_ones_show_an_example(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in tables.SUMMARIES:
+        with pytest.raises(SystemExit):
+            tables.parser().parse_args([name, "--help"])
+        told = " ".join(capsys.readouterr().out.split())
+        assert tables.SUMMARIES[name] in told
+        assert (
+            f"Example: webanalytics {name} {tables.EXAMPLES.get(name, '')}" in told
+            or name not in tables.EXAMPLES
+        )

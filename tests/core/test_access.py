@@ -115,7 +115,45 @@ def test_headers_that_requests_have_for_other_reasons_are_refused(name: str) -> 
     assert wa.Access(headers={f"X-{name}": "x"}).sent("https", "a.example", "/") == {f"X-{name}": "x"}
 
 
-@pytest.mark.parametrize("key", ["", "https://a.example", "a b", "*", "*.", "a.*.example", "a:99999", 3])
+# What curl, wget and extensions of browsers write, and what browsers keep against RFC 6265's advice to servers.
+@pytest.mark.parametrize(
+    ("line", "sent"),
+    [
+        (".a.example\tTRUE\t/\tTRUE\t4102444800.25\tsid\tv", "sid=v"),
+        (".a.example\tTRUE\t/\tTRUE\t\tsid\tv", "sid=v"),
+        (".a.example\tTRUE\t/\tTRUE\t-1\tsid\tv", "sid=v"),
+        (".a.example\ttrue\t/\ttrue\t0\tsid\tv\r", "sid=v"),
+        (".a.example\tTRUE\t/\tTRUE\t0\tsid", "sid="),
+        (".A.Example\tTRUE\t/\tTRUE\t0\t_ga[x]\tv", "_ga[x]=v"),
+        ('.a.example\tTRUE\t/\tTRUE\t0\tj\t{"a": "b\\n"}', 'j={"a": "b\\n"}'),
+        (".a.example\tTRUE\t/\tTRUE\t0\ttown\tZürich", "town=Zürich"),
+    ],
+)
+def test_cookies_as_programs_write_them(line: str, sent: str, tmp_path: Path) -> None:
+    (tmp_path / "cookies.txt").write_text(f"# Netscape HTTP Cookie File\n{line}\n", "utf-8")
+    found = doors({"a.example": wa.Access(cookies=tmp_path / "cookies.txt")})
+    assert found.sent("https://a.example/x") == {"Cookie": sent}
+
+
+def test_cookies_of_other_hosts_and_of_the_past_are_a_wrong_call(tmp_path: Path) -> None:
+    file = tmp_path / "cookies.json"
+    file.write_text(
+        """[{"name": "sid", "value": "s3cret-word", "domain": "www.a.example"},
+            {"name": "old", "value": "s3cret-word", "domain": "b.example", "expiry": 1}]"""
+    )
+    given = wa.Access(cookies=file)
+    for key in ("www.a.example", "*.a.example", "*.example"):
+        assert doors({key: given}).sent("https://www.a.example/") == {"Cookie": "sid=s3cret-word"}
+    for key in ("a.example", "b.example", "*.b.example", "*.www.a.example", "other.example"):
+        with pytest.raises(
+            wa.ParameterError, match=r"`cookies` parameter must hold a cookie of .*example that"
+        ):
+            wa.text(["https://c.example/"], access={key: given})
+
+
+@pytest.mark.parametrize(
+    "key", ["", "https://a.example", "a b", "*", "*.", "a.*.example", "a:99999", "a:0", 3]
+)
 def test_wrong_keys(key: Any) -> None:
     with pytest.raises(wa.ParameterError, match="`access`"):
         AccessByHost.of({key: wa.Access(token="x")})
@@ -182,7 +220,7 @@ def test_wrong_certificates_are_named_and_no_terminal_is_asked(tmp_path: Path) -
 @pytest.mark.parametrize(
     "text",
     [
-        "[", "{}", "[3]", '[{"name": "a"}]', '[{"name": "a", "value": "s3cret;b", "domain": "x"}]',
+        "[", "{}", "[3]", '[{"name": "a", "value": "b", "domain": "x", "expires": 1e999}]', '[{"name": "a"}]', '[{"name": "a", "value": "s3cret;b", "domain": "x"}]',
         '[{"name": 1, "value": "s3cret", "domain": "x"}]', '{"cookies": 3}', "[" * 200_000, "a\tb", "\0",
         '[{"name": "a", "value": "s3cret", "domain": 3}]', '[{"name": "a", "value": "b", "domain": "x", "expires": "s3cret"}]',
     ],

@@ -22,8 +22,7 @@ from webanalytics.core.messages import (
     row_sentence,
     sentence,
 )
-from webanalytics.core.messages.kinds import TOLD
-from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE
+from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE, TOLD
 from webanalytics.core.outcomes import Outcome, PackedOutcomes
 from webanalytics.errors import ERROR_TYPES, ParameterError, RowError
 from webanalytics.fetching import FetchError

@@ -29,7 +29,7 @@ PACKERS: list[tuple[str, Any]] = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=3000), st.sampled_from(PACKERS), st.integers(1, 500))
 def test_what_was_packed_comes_out(data: bytes, packer: tuple[str, Any], step: int) -> None:
     name, pack = packer
@@ -39,7 +39,7 @@ def test_what_was_packed_comes_out(data: bytes, packer: tuple[str, Any], step: i
     assert decoder.complete
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(min_size=1, max_size=500), st.sampled_from(PACKERS[:5]), st.data())
 def test_what_is_cut_off_is_not_complete(data: bytes, packer: tuple[str, Any], draw: Any) -> None:
     name, pack = packer
@@ -50,7 +50,7 @@ def test_what_is_cut_off_is_not_complete(data: bytes, packer: tuple[str, Any], d
     assert not decoder.complete
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(st.binary(max_size=300), st.sampled_from(["gzip", "deflate", "br"]))
 def test_any_bytes_decode_or_raise_the_one_error(data: bytes, name: str) -> None:
     decoder = decoder_for([name])

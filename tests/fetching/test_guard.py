@@ -287,14 +287,14 @@ def spellings(draw: Any) -> str:
     )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=130, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(spellings())
 def test_no_spelling_of_a_private_address_passes(url: str) -> None:
     with pytest.raises(Problem):
         check_url(url)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=40), st.sampled_from(["http://", "https://", ""]))
 def test_any_text_gives_a_checked_url_or_a_problem(text: str, scheme: str) -> None:
     try:

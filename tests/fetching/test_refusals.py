@@ -15,7 +15,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import effort_since
-from tests.fetching.refusal_pages import CHALLENGES, ORDINARY, SHOP, customer
+from tests.fetching.refusal_pages import CHALLENGES, FURTHER, NEAR, ORDINARY, SHOP, customer
 from webanalytics.fetching.refusals import refusal, signs
 from webanalytics.fetching.testing import Reply, SiteServer
 
@@ -28,6 +28,18 @@ def test_a_challenge_is_known_whatever_its_status(vendor: str, status: int) -> N
     found = refusal(status, {}, CHALLENGES[vendor])
     assert found is not None
     assert (found.key, found.http_status, found.details["who"]) == ("challenge", status, vendor)
+
+
+@pytest.mark.parametrize(("vendor", "page"), FURTHER)
+def test_further_challenges_and_blocks(vendor: str, page: bytes) -> None:
+    found = refusal(200, {}, page)
+    assert found is not None
+    assert found.details["who"] == vendor
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_pages_that_are_nearly_challenges(name: str) -> None:
+    assert refusal(200, {}, NEAR[name]) is None
 
 
 @pytest.mark.parametrize("vendor", ORDINARY)
@@ -49,6 +61,7 @@ def test_an_article_that_quotes_a_challenge_is_a_page(vendor: str) -> None:
         (("x-amzn-waf-action", "captcha"), "AWS WAF"),
         (("x-amzn-waf-action", "challenge"), "AWS WAF"),
         (("x-vercel-mitigated", "challenge"), "Vercel"),
+        (("sg-captcha", "challenge"), "SiteGround"),
     ],
 )
 def test_a_header_says_it(header: tuple[str, str], who: str) -> None:
@@ -76,6 +89,10 @@ ASKED = "https://shop.example/orders"
         ("https://shop.example/account/sign-in?return_to=%2Forders", "log in"),
         ("https://accounts.google.com/v3/signin/identifier?continue=x", "log in"),
         ("https://id.other.example/login", "log in"),
+        (
+            "https://shop.example/authwall?trk=bf&sessionRedirect=https%3A%2F%2Fshop.example%2Forders",
+            "log in",
+        ),
         ("https://consent.shop.example/v2/collect?url=x", "consent"),
         ("https://shop.example/zustimmung?url=https%3A%2F%2Fshop.example%2Forders", "consent"),
         ("https://shop.example/login", None),  # nothing says that it stands in place of the page

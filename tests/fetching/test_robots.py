@@ -274,7 +274,7 @@ def test_the_first_part_of_a_long_robots_txt_counts(one: Any, answer: Any) -> No
     assert one(with_robots(packed, answer()), robots=True).error_type == "robots"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(st.binary(max_size=200), st.text(max_size=30))
 def test_any_bytes_are_rules(content: bytes, path: str) -> None:
     rules = parse(b"User-agent: *\nDisallow: " + content, "a/1", 30)

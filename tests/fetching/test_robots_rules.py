@@ -46,7 +46,7 @@ PATTERN = st.builds(lambda text, end: text + end, PATTERNS | st.just("*a"), st.s
 RULES = st.lists(st.builds(Rule, st.booleans(), PATTERN, st.just(1)), max_size=8)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(RULES, st.lists(st.text("ab", max_size=9).map("/{}".format), min_size=1, max_size=6))
 def test_rules_mean_what_trying_every_way_says(rules: list[Rule], paths: list[str]) -> None:
     compiled = RuleSet(rules)
@@ -70,7 +70,7 @@ GROUPS = st.builds(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(GROUPS, max_size=5).map("\n".join), st.text("ab", max_size=9), st.sampled_from(NAMES[:3]))
 def test_sane_files_mean_what_protego_says(text: str, path: str, agent: str) -> None:
     # A group of rules alone: Protego lets a crawl-delay and a blank group end a list of names.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import math
 import time
 import tracemalloc
 from typing import Any
@@ -15,6 +16,7 @@ from webanalytics.core.messages import recognise
 from webanalytics.fetching import Fetcher, SitemapLimits, read_sitemap
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.sitemap import parse_sitemap
+from webanalytics.fetching.sitemap_entries import Entries
 
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 AT = "https://example.com/sitemap.xml"
@@ -49,12 +51,24 @@ def urls(*links: str) -> bytes:
     return f"<urlset {NS}>{entries}</urlset>".encode()
 
 
+def rows_of(entries: Entries, **others: Any) -> list[dict[str, Any]]:
+    """The entries of a sitemap as rows, what is missing None."""
+    columns = (entries.urls, entries.lastmods, entries.changefreqs, entries.priorities)
+    return [
+        {
+            **{"url": url, "lastmod": last or None, "changefreq": often or None, "status": "ok"},
+            **{"priority": None if math.isnan(priority) else priority, **others},
+        }
+        for url, last, often, priority in zip(*columns, strict=True)
+    ]
+
+
 def found(content: bytes, url: str = AT) -> list[Any]:
-    return [row["url"] for row in parse_sitemap(content, url).rows]
+    return list(parse_sitemap(content, url).entries.urls)
 
 
 def test_every_field() -> None:
-    rows = parse_sitemap(FULL, AT).rows
+    rows = rows_of(parse_sitemap(FULL, AT).entries)
     assert [row["url"] for row in rows] == [
         "https://example.com/a?x=1&y=2",
         "https://example.com/b",
@@ -101,13 +115,13 @@ def test_text_feeds_and_robots_txt() -> None:
     rss = b"""<rss version="2.0"><channel><link>https://example.com/</link>
         <item><title>A</title><link>https://example.com/a</link><pubDate>Mon, 05 Jan 2026 10:00:00 GMT</pubDate></item>
         </channel></rss>"""
-    rows = parse_sitemap(rss, AT).rows
+    rows = rows_of(parse_sitemap(rss, AT).entries)
     assert [(row["url"], row["lastmod"]) for row in rows] == [
         ("https://example.com/a", "Mon, 05 Jan 2026 10:00:00 GMT")
     ]
     atom = b"""<feed xmlns="http://www.w3.org/2005/Atom"><link href="https://example.com/"/>
         <entry><link rel="edit" href="/edit"/><link href="/a"/><updated>2026-01-05T10:00:00Z</updated></entry></feed>"""
-    rows = parse_sitemap(atom, AT).rows
+    rows = rows_of(parse_sitemap(atom, AT).entries)
     assert [(row["url"], row["lastmod"]) for row in rows] == [
         ("https://example.com/a", "2026-01-05T10:00:00Z")
     ]
@@ -132,7 +146,7 @@ def test_a_sitemap_that_breaks_off_keeps_what_it_had() -> None:
     for part in (whole[: len(whole) // 2], gzip.compress(whole)[:-40]):
         document = parse_sitemap(part, AT)
         assert document.broken
-        assert 0 < len(document.rows) < 100
+        assert 0 < len(document.entries) < 100
     assert not parse_sitemap(whole, AT).broken
     assert not parse_sitemap(FULL, AT).broken
 
@@ -156,7 +170,7 @@ def test_entities_are_not_expanded(name: str) -> None:
     began = time.process_time()
     tracemalloc.start()
     try:
-        rows = parse_sitemap(BOMBS[name].replace("%s", body).encode(), AT).rows
+        rows = rows_of(parse_sitemap(BOMBS[name].replace("%s", body).encode(), AT).entries)
     except Problem:
         rows = []
     peak = tracemalloc.get_traced_memory()[1]
@@ -175,13 +189,13 @@ def test_a_gzip_bomb_and_a_deep_tree() -> None:
         parse_sitemap(b"\x1f\x8bnot gzip", AT)
     deep = parse_sitemap(f"<urlset {NS}>".encode() + b"<url>" * 100_000, AT)
     assert deep.broken
-    assert deep.rows == []
+    assert not len(deep.entries)
 
 
 def test_a_large_sitemap_is_read_quickly() -> None:
     content = urls(*(f"https://example.com/some/path/to/page-{n}.html" for n in range(50_000)))
     began = time.process_time()
-    assert len(parse_sitemap(content, AT).rows) == 50_000
+    assert len(parse_sitemap(content, AT).entries) == 50_000
     assert effort_since(began) < 5
 
 
@@ -204,9 +218,13 @@ def read(
 
         async with server(respond) as served, Fetcher(settings()) as fetcher:
             tree = await read_sitemap(fetcher, served.url + path, limits=SitemapLimits(**limits))
-            rows = list(tree.rows())
-            for row in rows:
-                row["sitemap"] = row["sitemap"].removeprefix(served.url)
+            rows: list[Any] = []
+            for file in tree:
+                at = file.url.removeprefix(served.url)
+                rows += rows_of(file.entries, sitemap=at, error=None, error_type=None)
+                for error in file.failures:
+                    said = {"error": error.sentence, "error_type": error.error_type, "error_key": error.key}
+                    rows.append({"url": None, "status": "error", "sitemap": at, **said})
             return rows
 
     return asyncio.run(main())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import webanalytics as wa
 from webanalytics.core.outcomes import Job
 from webanalytics.fetching import FetchError
-from webanalytics.fetching.exchange_record import Asked
+from webanalytics.fetching.response import Asked
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends import listed, local

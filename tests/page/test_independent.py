@@ -157,7 +157,7 @@ def is_fault_of_html5lib(html: str) -> bool:
     return bool(leaves or LATER_NEWLINE.search(html))
 
 
-@settings(max_examples=400, derandomize=True)
+@settings(max_examples=130, derandomize=True)
 @given(st.lists(PIECES, min_size=1, max_size=14))
 def test_made_up_pages_have_the_tree_of_the_standard(pieces: list[str]) -> None:
     html = "<!doctype html><body>" + "".join(pieces) + "x"
@@ -165,7 +165,7 @@ def test_made_up_pages_have_the_tree_of_the_standard(pieces: list[str]) -> None:
     assert our_outline(Page(html)) == their_outline(parse(html))
 
 
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=70, derandomize=True)
 @given(st.lists(PIECES, min_size=1, max_size=14))
 def test_made_up_pages_without_a_body_have_the_tree_of_the_standard(pieces: list[str]) -> None:
     html = "".join(pieces) + "<title>x</title><meta name=robots content=none>x"

@@ -390,7 +390,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @example("<meta <html lang=\ud800")
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
 def test_any_text_is_read_or_is_a_bad_row(html: str) -> None:
@@ -402,7 +402,7 @@ def test_any_text_is_read_or_is_a_bad_row(html: str) -> None:
     "".join(value for field, value in found.items() if field not in LISTS).encode("utf-8")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(
     st.one_of(
         st.binary(max_size=300),

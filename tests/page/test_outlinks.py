@@ -190,6 +190,8 @@ def test_alike_links_are_one_and_leave_room_for_others() -> None:
         ),
         ("<base href=/other><h1>x</h1><a href=#tea>x</a>", []),
         ("<img src=/sprite.svg#pot>", [("/sprite.svg", "")]),
+        ("<h1>x</h1><a href=chrome://net/#tea>x</a><a href=mailto:a@b.example#tea>x</a>", []),
+        ("<h1>x</h1><a href='http://http://[b.example/#tea'>x</a><a href='http://x y/#tea'>x</a>", []),
     ],
 )
 def test_places_that_links_ask_for(html: str, asked: list[tuple[str, str]]) -> None:

@@ -243,7 +243,7 @@ PROSE = st.lists(st.one_of(WORDS, st.text(max_size=8)), max_size=40).flatmap(
     ).map(lambda gaps: "".join(word + gap for word, gap in zip(words, gaps, strict=True)))
 )
 RELAXED = settings(
-    max_examples=400,
+    max_examples=130,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -261,7 +261,7 @@ def test_generated_english(textstat: ModuleType, text: str) -> None:
     assert_equal(textstat, text, "en", "en_US")
 
 
-@settings(RELAXED, max_examples=200)
+@settings(RELAXED, max_examples=70)
 @given(text=st.text(max_size=300))
 def test_any_text_at_all(textstat: ModuleType, text: str) -> None:
     assert_equal(textstat, text, "en", "en_US")

@@ -192,7 +192,7 @@ JSON_PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(JSON_PIECES).map("".join))
 def test_any_text_gives_finite_values_or_none(text: str) -> None:
     values = read_json(text)

@@ -302,7 +302,7 @@ def test_the_ledger_is_what_the_model_says(kind: str, tmp_path: Path) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=60 if kind == "sqlite" else 25,
+            max_examples=40 if kind == "sqlite" else 25,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -16,7 +16,7 @@ from PIL import Image
 
 from tests.effort import BUSY_SECONDS
 from tests.service.evil import BASE, UPLOAD, Evil, ask, http, open_engine, streaming
-from webanalytics.core.operations.parameter import AS_DEFAULT
+from webanalytics.core.operations.model import AS_DEFAULT
 from webanalytics.core.operations.secret import Secret
 from webanalytics.operations import AUDIT, OPERATIONS
 from webanalytics.page.page import Page

@@ -231,7 +231,7 @@ def test_no_other_name_opens_anything(tmp_path: Path, encode: Callable[[str], st
     run(str(folder), test)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.one_of(
         st.text(max_size=60),

@@ -277,7 +277,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         ----------
         by : str, optional
             Column of `pages` whose values cut the audit, such as ``page_type`` or ``section``: then there is
-            a row for each value (``segment``) and rule, and shares are of the segment's pages.
+            a row for each value (``segment``) and rule, and shares are of the segment's pages. ``clicks``
+            (see `with_search_data`) adds the clicks of the pages that each rule touches, the most first.
 
         Returns
         -------
@@ -293,14 +294,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         from webanalytics.audits.issues import summary
 
         if by is not None:
-            from webanalytics.audits.selection import segments_of
+            from webanalytics.audits.work.search_issues import summary_by
 
-            masks = segments_of(self.pages, by)
-            parts = [self.select(mask).summary() for mask in masks]
-            rows = [int(mask.argmax()) for mask, part in zip(masks, parts, strict=True) for _ in part.index]
-            made = pd.concat([self.summary().iloc[:0], *parts], ignore_index=True)
-            made.insert(0, "segment", self.pages[by].iloc[rows].array)
-            return made
+            return summary_by(self, by)
         return self._once("summary", lambda: summary(self.issues, self.pages))
 
     def failures(self) -> pd.DataFrame:
@@ -340,19 +336,24 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         whole, rows = self._whole or (self, None)
         return self._once("health", lambda: Health(whole.site, self.issues, rows))
 
-    def causes(self) -> pd.DataFrame:
+    def causes(self, by: str = "points") -> pd.DataFrame:
         """Return what to fix first: one row for each cause, however many pages and rules it touches.
+
+        Parameters
+        ----------
+        by : {"points", "clicks"}
+            What comes first: what the score gains most by, or what touches the most clicks.
 
         Returns
         -------
         pandas.DataFrame
             ``cause`` (a sentence), ``rule``, ``priority``, ``pages``, ``links``, ``points`` (by how much the
-            score rises where it is fixed), ``examples`` and, where the pages have them, ``clicks``, the most
-            points first; see `webanalytics.audits.causes.causes`.
+            score rises where it is fixed), ``examples`` and, of search data, ``clicks``; see
+            `webanalytics.audits.causes.causes`.
         """
-        from webanalytics.audits.causes import causes
+        from webanalytics.audits.causes import causes, ordered
 
-        return self._once("causes", lambda: causes(self.site, self.issues, self.health))
+        return ordered(self._once("causes", lambda: causes(self.site, self.issues, self.health)), by)
 
     @property
     def audited_at(self) -> pd.Timestamp | None:

@@ -17,6 +17,7 @@ from webanalytics.audits.score import HIDING, Health
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import shortened
+from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.link_table import POSITIONS
 from webanalytics.runs.frames.schema import as_frame, make_series
 from webanalytics.thresholds import PRIORITIES
@@ -41,6 +42,9 @@ LEAST_OF_A_FOLDER = 10
 
 MOST_REASONS = 20
 """Most different lines by which pages are hidden that are told one by one."""
+
+ALIKE = ("title_duplicate", "description_duplicate", "h1_duplicate")
+"""Rules on texts that pages have in common; what most have is named."""
 
 HIDING_BY_A_LINE = HIDING.keys() - {"canonicalised"}
 EXAMPLES = 3
@@ -148,11 +152,20 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
         for place, (name, dtype) in enumerate(COLUMNS.items())
     }
     if "clicks" in site.pages:
-        cells["clicks"] = make_series([_clicks(site, row[-1]) for row in rows], "integer", index)
+        cells["clicks"] = make_series([clicks_of(site, row[-1]) for row in rows], "integer", index)
     return as_frame(cells, index, "causes")
 
 
-def _clicks(site: Site, urls: Sequence[str]) -> int:
+def ordered(found: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return causes by their points, as they are, or by their clicks."""
+    if by == "points":
+        return found
+    if by != "clicks" or by not in found:
+        raise ParameterError.must_be("by", '"points", or "clicks" for an audit with search data')
+    return found.sort_values(by, ascending=False, kind="stable", ignore_index=True)
+
+
+def clicks_of(site: Site, urls: Sequence[str]) -> int:
     """Return how many clicks pages have, which a host may stand for."""
     known, hosts = site.row_of, site.rows_of_hosts
     own = ((known[url],) if url in known else hosts.get(url.partition("://")[2], ()) for url in urls)
@@ -177,11 +190,12 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
     for part in groups:
         urls, said = part["url"].tolist(), part["evidence"].iloc[0]
         same = part["evidence"].nunique() == 1
-        told = (
-            f": {shortened(said, LONGEST)}"
-            if said and ((same and len(urls) >= SHARED) or by_evidence)
-            else ""
-        )
+        is_told = said and ((same and len(urls) >= SHARED) or by_evidence)
+        told = f": {shortened(said, LONGEST)}" if is_told else ""
+        if found["rule"].iloc[0] in ALIKE:
+            texts = Counter(line.partition(": Also on ")[0] for line in part["evidence"])
+            text, times = texts.most_common(1)[0]
+            told = f': "{shortened(text, LONGEST)}"{f" on {times:,} of them" * (times < len(urls))}'
         where = f"{title} on {_where(site, urls, same)}{told}"
         yield _Cause(_ended(where), urls, float(points[part.index].sum()))
 

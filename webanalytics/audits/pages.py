@@ -50,10 +50,7 @@ DERIVED: Mapping[str, tuple[Dtype, str]] = {
         "What that is: own (visible text without blocks that most pages of the site or section have), or of "
         "one or two pages main (or visible, where there is no main text).",
     ),
-    "content_hash": (
-        "string",
-        "Hash that pages with equal contents or visible texts have in common.",
-    ),
+    "content_hash": ("string", "Hash that pages with equal contents or visible texts have in common."),
     "text_share": ("float", "Words of the main text for each word of the content: low where it lacks much."),
     "near_duplicate_cluster": ("integer", "Number that near duplicates have in common."),
     "in_sitemap": ("boolean", "Whether the sitemap lists the URL."),
@@ -108,9 +105,9 @@ def make_site(
 
     Notes
     -----
-    A page is indexable when it was read at its own URL, without a redirect, asks for no ``noindex`` and
-    names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
-    engines do.
+    A page is indexable when it was read at its own URL, without a redirect (a meta refresh that leads away
+    at once is one), asks for no ``noindex`` and names no other page as its canonical one. Canonicals that
+    contradict each other are ignored, as search engines do.
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
@@ -238,11 +235,7 @@ def _robots(site: Site) -> dict[str, Cells]:
     cells: dict[str, Cells] = {"noindex": [], "nofollow": []}
     known: dict[str, frozenset[str]] = {}
     for good, *texts in zip(
-        site.good,
-        site.values("robots"),
-        site.values("googlebot"),
-        site.values("x_robots_tag"),
-        strict=True,
+        site.good, site.values("robots"), site.values("googlebot"), site.values("x_robots_tag"), strict=True
     ):
         found: set[str] = set()
         for text in texts:
@@ -291,13 +284,7 @@ def _place(url: str) -> _Place:
 
 def _canonicals(site: Site) -> dict[str, Cells]:
     cells: dict[str, Cells] = {"canonical_url": [], "canonical_state": []}
-    rows = zip(
-        site.good,
-        site.addresses.final,
-        site.canonicals,
-        site.values("canonical"),
-        strict=True,
-    )
+    rows = zip(site.good, site.addresses.final, site.canonicals, site.values("canonical"), strict=True)
     for good, own, canonicals, canonical in rows:
         url, count, known = canonical_of(canonicals, canonical) if good else (None, 0, False)
         cells["canonical_url"].append(url)
@@ -324,6 +311,8 @@ def _indexability(site: Site, cells: Mapping[str, Cells]) -> dict[str, Cells]:
         or ("noindex" if noindex else "canonicalised" if state == "other" else "indexable")
         for trip, noindex, state in zip(site.fetches, cells["noindex"], cells["canonical_state"], strict=True)
     ]
+    for row in site.forwarding:
+        why[row] = "redirected"
     return {"indexability": list(why), "indexable": [reason == "indexable" for reason in why]}
 
 

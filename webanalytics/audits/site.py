@@ -25,6 +25,7 @@ from webanalytics.audits.graph.site_links import (
     Target,
     clusters_of,
     fetch_outcome,
+    forwards,
     inlinks,
     listed,
     normal,
@@ -178,6 +179,12 @@ class Site:
     def refused(self) -> frozenset[int]:
         """The rows of pages that were refused to us: nothing is known of them, and no rule judges them."""
         return frozenset(row for row, trip in enumerate(self.fetches) if trip.problem == "refused")
+
+    @cached_property
+    def forwarding(self) -> frozenset[int]:
+        """The rows of pages that a meta refresh leads away from at once: redirects, which have no content."""
+        known = zip(self.good, self.values("refresh"), self.addresses.final, strict=True)
+        return frozenset(row for row, (good, said, url) in enumerate(known) if good and forwards(said, url))
 
     @cached_property
     def addresses(self) -> Addresses:

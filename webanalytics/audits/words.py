@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,11 @@ LOCALES = Path(__file__).with_name("locales")
 _SEPARATORS = {"en": (",", "."), "de": (".", ","), "fr": ("\u202f", ","), "es": (".", ",")}
 """Signs between thousands, and before decimals."""
 _MONTHS = "January February March April May June July August September October November December"
+_HOLDS = {
+    "n": r"[\d.,]+%?", "u": r"https?://\S.*?", "h": r"[^\s/]+", "r": "[^:]+?", "s": ".+?", "t": ".*?"
+}  # fmt: skip
+"""What a sentence holds: a number, addresses, a host, the title of a rule, a sentence, or any text."""
+_MORE = re.compile(r" and ([\d,]+) more$")
 _spoken: ContextVar[str] = ContextVar("spoken", default="en")
 
 
@@ -62,6 +68,59 @@ def say(text: str, **values: str) -> str:
 def several(one: str, many: str, count: int, **values: str) -> str:
     """Return the text for a number of things, with the number as ``{n}``."""
     return catalogue(spoken()).ngettext(one, many, count).format(n=number(count), **values)
+
+
+@cache
+def _texts(domain: str, language: str) -> dict[str, str]:
+    return getattr(gettext.translation(domain, LOCALES, [language]), "_catalog", {})
+
+
+@cache
+def _phrases(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return how sentences with values look in English, and how they are said, the longest first."""
+    known = _texts("phrases", language)
+    ordered = sorted(filter(None, known), key=lambda text: -len(re.sub(r"\{\w+\}", "", text)))
+    return [
+        (re.compile(re.sub(r"\\{((\w)\d?)\\}", _place, re.escape(text)), re.DOTALL), known[text])
+        for text in ordered
+    ]
+
+
+def _place(found: re.Match[str]) -> str:
+    return f"(?P<{found[1]}>{_HOLDS[found[2]]})"
+
+
+def phrase(sentence: str) -> str:
+    """Return a sentence made for English readers, such as evidence, in the language spoken; else as it is."""
+    if spoken() == "en" or not sentence:
+        return sentence
+    short = sentence.removesuffix(".")
+    for text, end in (
+        (sentence, ""),
+        (sentence[0].lower() + sentence[1:], ""),
+        (short, "."),
+        (short[:1].lower() + short[1:], "."),
+    ):
+        for pattern, said in _phrases(spoken()):
+            if found := pattern.fullmatch(text):
+                held = {name: _held(name[0], value) for name, value in found.groupdict().items()}
+                if None not in held.values():
+                    return said.format(**held) + end * (text != sentence)
+    return sentence
+
+
+def _held(kind: str, value: str) -> str | None:
+    """Return what stands in a place of a sentence; None where it is no title of a rule, as it had to be."""
+    if kind == "n":
+        return value.translate(str.maketrans(",.", "".join(_SEPARATORS[spoken()])))
+    if kind == "u":
+        more = _MORE.search(value)
+        left = int(more[1].replace(",", "")) if more else 0
+        return f"{value[: more.start()]} {several('and {n} more', 'and {n} more', left)}" if more else value
+    if kind == "r":
+        known = any(value in _texts(domain, spoken()) for domain in ("report", "rules"))
+        return say(value) if known else None
+    return phrase(value) if kind == "s" else value
 
 
 def number(value: float, digits: int = 0) -> str:

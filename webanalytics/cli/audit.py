@@ -29,7 +29,7 @@ LEVELS = PRIORITIES[::-1]
 MOST_RULES = 500
 """Rules that a summary names: all of them."""
 
-_OWN = ("rules", "sitemap", "profile", "thresholds", "image_sizes", "resources", "report", "save", "fail_on")
+_OWN = ("rules", "profile", "thresholds", "image_sizes", "resources", "report", "save", "fail_on")
 _OF_WORKBOOK = ("columns", "only_rules")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "extract")
 """Flags that are arguments of `webanalytics.audit`."""
@@ -119,8 +119,9 @@ def names_of(text: str) -> list[str]:
 
 
 def is_wanted(arguments: argparse.Namespace) -> bool:
-    """Return whether a call asks for issues, not only for the table of pages."""
-    return any(getattr(arguments, name, None) for name in (*_OWN, *_OF_WORKBOOK))
+    """Return whether to show what to fix: on a terminal, and where flags ask for it; else the table alone."""
+    asked = any(getattr(arguments, name, None) for name in (*_OWN, *_OF_WORKBOOK))
+    return asked or (arguments.format is None and sys.stdout.isatty())
 
 
 def keywords(arguments: argparse.Namespace) -> dict[str, Any]:

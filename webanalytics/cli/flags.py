@@ -100,6 +100,7 @@ def common(
     """Add the inputs, the output, and the options that do something for inputs of this kind."""
     meaning = "one or more, or one file with a table of them; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
+    parser.usage = f"%(prog)s [options] [{what.upper()} ...]"
     meaning = f"table of inputs: {' '.join(SUFFIXES)}; - is CSV from standard input"
     parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")

@@ -50,6 +50,7 @@ def add_moves(commands: Any) -> None:
     parser.add_argument("--site", metavar="URL", help=meaning)
     parser.add_argument("--old", metavar="OLD", help=f"all that the old site had: {_SOURCE}")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
+    parser.add_argument("--report", metavar="FILE", help="write a page (.html) for those who mend it")
     _private_flag(parser)
     parser.set_defaults(run=run_check)
 
@@ -90,7 +91,8 @@ def run_check(arguments: argparse.Namespace) -> int:
     if not Path(arguments.plan).is_file():
         raise ParameterError("The `plan` parameter must be a file.", "plan")
     old = None if arguments.old is None else _source(arguments.old)
-    found = sync.check_redirects(arguments.plan, site=arguments.site, old=old, **_options(arguments))
+    given = {"site": arguments.site, "old": old, "report": arguments.report}
+    found = sync.check_redirects(arguments.plan, **given, **_options(arguments))
     show(found, arguments)
     counts = found["verdict"].value_counts()
     print(", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()), file=sys.stderr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SUMMARIES = {
-    "audit": "Metadata, text, readability and keywords of pages, and their issues.",
+    "audit": "Audit pages: score, what to fix first, and every issue.",
     "compare": "Say what changed between two saved audits.",
     "redirect-map": "Say which page of a new site takes the place of each page of an old one.",
     "check-redirects": "Ask each old address where it leads now, beside the plan.",

@@ -44,6 +44,7 @@ from webanalytics.cli.row_safety import (
     written,
 )
 from webanalytics.cli.saved import add_saved
+from webanalytics.cli.summaries import SUMMARIES
 from webanalytics.cli.updates import add_crawlers
 from webanalytics.cli.watch import add_watch
 from webanalytics.core.messages import for_terminal
@@ -55,6 +56,24 @@ from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.input_files import SUFFIXES, read_csv, read_frame
 from webanalytics.runs.frames.output_files import FORMATS, write_text, wrong_suffix
 from webanalytics.runs.frames.terminal import print_errors, print_table
+
+EXAMPLES = {
+    "audit": "https://example.org/ --report report.html",
+    "crawl": "https://example.org/ --report report.html --save audit-2026-11",
+    "compare": "audit-2026-10 audit-2026-11 --report changes.html",
+    "metadata": "https://example.org/ https://example.org/about",
+    "text": "pages.csv -o texts.csv",
+    "readability": "pages.csv --column url",
+    "keywords": "https://example.org/ --format json",
+    "dane": "-i records.txt",
+    "hmac": "'a message' --secret-file key.txt",
+    "convert": "photos/*.png --output-format webp --save-to small",
+    "phones": "+12085813945",
+    "sitemap": "https://example.org/sitemap.xml -o addresses.csv",
+    "certificates": "example.org mail.example.org:25",
+    "live-tlsa": "mail.example.org:25",
+}
+"""What follows the name of a sub-command in the example of its help."""
 
 MANY = 1_000
 """Rows whose frame takes so long to make that it is said."""
@@ -69,9 +88,7 @@ HOSTS = {
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser, commands = root()
-    audit = commands.add_parser(
-        "audit", help="Metadata, text, readability and keywords of pages, and their issues."
-    )
+    audit = commands.add_parser("audit", help="Audit pages: score, what to fix first, and every issue.")
     audits.add_compare(commands)
     add_moves(commands)
     add_saved(commands)
@@ -93,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
     common(sitemap, "url", "site", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
     for name, summary in HOSTS.items():
-        host = commands.add_parser(name, help=summary, description=summary)
+        host = commands.add_parser(name, help=summary)
         common(host, "host", "host", hosted=False)
         host.add_argument("--resolver", metavar="ADDRESS", help="validating resolver that you trust")
         host.add_argument("--ca", metavar="FILE", help="roots that are trusted in place of the system's")
@@ -107,8 +124,10 @@ def parser() -> argparse.ArgumentParser:
     site.set_defaults(run=_run_site)
     for name, summary in SERVICE_COMMANDS.items():  # they are listed here and have a parser of their own
         commands.add_parser(name, help=summary)
-    for command in commands.choices.values():
-        command.set_defaults(usage=command.format_usage)
+    for name, command in commands.choices.items():
+        command.set_defaults(help=command.format_help)
+        example = f"Example: webanalytics {name} {EXAMPLES[name]}" if name in EXAMPLES else ""
+        command.description = f"{command.description or SUMMARIES[name]} {example}".strip()
     return parser
 
 
@@ -322,7 +341,8 @@ def _print(frame: pd.DataFrame, kind: str | None, *, raw: bool) -> None:
         write_text(frame, made, kind, raw=raw)
         sys.stdout.write(for_terminal(made.getvalue()))
     else:
-        write_text(frame, sys.stdout, kind, raw=raw)
+        told = {"error": frame["error"].map(as_flags, na_action="ignore")} if "error" in frame else {}
+        write_text(frame.assign(**told), sys.stdout, kind, raw=raw)
 
 
 def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:
@@ -365,7 +385,7 @@ def run(arguments: Sequence[str]) -> int:
     made = parser()
     parsed, unknown = made.parse_known_args(arguments)
     if unknown:
-        known = re.findall(r"--[a-z][a-z-]*", parsed.usage())
+        known = re.findall(r"--[a-z][a-z-]*", parsed.help())
         flags = (text.partition("=")[0] for text in unknown if text.startswith("--"))
         hint = next((did_you_mean(flag, known) for flag in flags), "")
         made.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,12 +24,15 @@ import pandas as pd
 
 import webanalytics
 from webanalytics import sync
+from webanalytics._version import how_to_install
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.compare.comparison import Comparison
+from webanalytics.audits.compare.fields import FOLLOWS
 from webanalytics.audits.history import folder as folders
 from webanalytics.audits.history import messages
 from webanalytics.audits.history.alerts import OPTIONS, View, grouped, judge
 from webanalytics.audits.history.history import History, periods
+from webanalytics.audits.rules import RULES
 from webanalytics.audits.storage.folders import reading
 from webanalytics.cli.access_files import PLACES
 from webanalytics.cli.flags import add_command
@@ -42,8 +46,10 @@ from webanalytics.thresholds import PRIORITIES
 STATE = ".watch.json"
 AGAIN = 100
 """Changed pages that are read once more, to tell a change from a counter."""
-SOURCES = ("start", "sitemap", "urls")
-KEYS = (*SOURCES, "name", "history", "probe", "thin", "options", "alert", "to")
+SOURCES: dict[str, type] = {"start": str, "sitemap": str, "urls": list}
+KINDS = SOURCES | dict.fromkeys(("name", "history", "probe", "thin"), str) | {"options": dict}
+TABLES = ("alert", "to")
+WORDS = {str: "text", list: "a list", dict: "a table"}
 
 
 def add_watch(commands: Any) -> None:
@@ -80,15 +86,22 @@ def read_config(path: Path) -> dict[str, Any]:
         config = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError):  # its text is not shown: it may hold what is secret
         raise _wrong("config", "be a TOML file that can be read") from None
-    if wrong := sorted(config.keys() - set(KEYS)):
-        raise _wrong("config", f"not have {wrong[0]!r}")
-    if "history" not in config or sum(name in config for name in SOURCES) != 1:
+    for name, value in config.items():
+        if name not in {*KINDS, *TABLES}:
+            raise _wrong("config", f"not have {name!r}")
+        rows = value if isinstance(value, list) else [None]
+        if (
+            not all(isinstance(row, dict) for row in rows)
+            if name in TABLES
+            else type(value) is not KINDS[name]
+        ):
+            raise _wrong(name, "be " + ("a list of tables" if name in TABLES else WORDS[KINDS[name]]))
+    if not config.get("history") or sum(name in config for name in SOURCES) != 1:
         raise _wrong("config", f"have `history`, and one of {', '.join(SOURCES)}")
     folder = path.parent
     periods(config.get("thin", "daily after 1 day"), "thin")
     alerts = [_alert(alert, folder) for alert in config.get("alert", ())]
-    to = [messages.checked(one) for one in config.get("to", [{"kind": "stdout"}])]
-    to = [one | ({"path": str(folder / one["path"])} if "path" in one else {}) for one in to]
+    to = [messages.checked(one, folder) for one in config.get("to", [{"kind": "stdout"}])]
     options = {name: _option(name, value) for name, value in config.get("options", {}).items()}
     return {**config, "history": folder / config["history"], "alert": alerts, "to": to, "options": options}
 
@@ -102,10 +115,14 @@ def _alert(alert: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     wrong = made.keys() - {"when", "segment", "runs", *known}
     wrong |= {name for name in known if type(made[name]) not in (type(known[name]), float)}
     wrong |= {"runs"} if runs is None or int(runs[1]) > int(runs[2]) else set()
-    wrong |= {"priority"} if made.get("priority") not in (None, "", *PRIORITIES) else set()
+    known_values = {"priority": ("", *PRIORITIES), "rule": ("", *RULES)}
+    wrong |= {name for name, values in known_values.items() if made.get(name, "") not in values}
+    wrong |= {"segment"} - {name for name in made if isinstance(made[name], str)}
     if wrong or runs is None:
         raise _wrong("alert", f"have no such {min(wrong)!r} where `when` is {made['when']}")
     matching(made["segment"] or "*", "segment")
+    if made["when"] == "certificate" and not all(map(find_spec, ("dns", "cryptography"))):
+        raise _wrong("alert", f"be without `certificate`, which needs {how_to_install('dane')}")
     made |= {"plan": str(folder / made["plan"])} if "plan" in made else {}
     if not Path(made.get("plan", __file__)).is_file():
         raise _wrong("alert", "have a `plan` that is a file")
@@ -159,7 +176,10 @@ def _run(config: Mapping[str, Any], history: History, date: str) -> int:
         state["items"], new, over = judge(config["alert"], _view(config, audit, before), state["items"])
         told, resolved = told + new, resolved + over
         state["baseline"] = run["date"] if run["good"] else state["baseline"]
-    recipients = {f"{number} {to['kind']}": to for number, to in enumerate(config["to"], 1)}
+    recipients: dict[str, Any] = {}
+    for to in config["to"]:  # "mail", "mail 2": the same whatever stands between them
+        like = sum(other["kind"] == to["kind"] for other in recipients.values())
+        recipients[f"{to['kind']} {like + 1}" if like else to["kind"]] = to
     if told or resolved:
         made = messages.message(title, date, grouped(told), grouped(resolved))
         state["outbox"] += [{"to": name, "message": made} for name in recipients]
@@ -172,7 +192,7 @@ def _run(config: Mapping[str, Any], history: History, date: str) -> int:
     private = bool(config["options"].get("allow_private"))
     failed = messages.deliver(state["outbox"], recipients, keep, private=private)
     for said in failed:
-        print(f"webanalytics: a message waits for the next run: {said}", file=sys.stderr)
+        print(f"webanalytics: {said}", file=sys.stderr)
     if config.get("thin"):
         history.thin(config["thin"])
     return 4 if failed else 3 if why else 1 if told else 0
@@ -206,16 +226,16 @@ def _of_pages(config: Mapping[str, Any]) -> dict[str, Any]:
 def _view(config: Mapping[str, Any], audit: Audit, before: Audit | None) -> View:
     """Return the audit beside the last good one, with what else the alerts need."""
     since = None if before is None else Comparison(before, audit)
-    fields = {alert["field"] for alert in config["alert"] if "field" in alert} - {"robots.txt"}
+    named = {alert["field"] for alert in config["alert"] if "field" in alert} - {"robots.txt"}
+    fields = named.union(*(FOLLOWS.get(name, ()) for name in named))
     if since is not None and since.changes["field"].isin(fields).any():
         urls = since.changes.loc[since.changes["field"].isin(fields), "url"].unique()[:AGAIN].tolist()
         since = Comparison(since.before, audit, Audit(sync.audit(urls, **_of_pages(config))))
     asked: dict[str, pd.DataFrame] = {}
-    for alert in config["alert"]:
-        if alert["when"] == "redirects":
-            asked[alert["plan"]] = sync.check_redirects(alert["plan"], **_of_pages(config))
-        elif alert["when"] == "certificate":
-            hosts = {urlsplit(url).netloc for url in audit.raw["url"] if str(url).startswith("https:")}
-            private = bool(config["options"].get("allow_private"))
-            asked["certificate"] = webanalytics.certificates(sorted(hosts), allow_private=private)
+    for plan in {alert["plan"] for alert in config["alert"] if alert["when"] == "redirects"}:
+        asked[plan] = sync.check_redirects(plan, **_of_pages(config))
+    if any(alert["when"] == "certificate" for alert in config["alert"]):
+        hosts = {urlsplit(url).netloc for url in audit.judged().rows}
+        private = bool(config["options"].get("allow_private"))
+        asked["certificate"] = webanalytics.certificates(sorted(hosts), allow_private=private)
     return View(audit, since, asked)

@@ -18,8 +18,9 @@ from webanalytics.core.operations.secret import MASK, Guarded
 from webanalytics.errors import MissingExtraError, ParameterError
 
 NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
-"""A token of RFC 9110: names of headers and of cookies."""
-_COOKIE_VALUE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e\x20\",]{0,4096}")
+"""A token of RFC 9110: names of headers."""
+_COOKIE = re.compile(r"[^\x00-\x1f\x7f;=]{1,4096}=[^\x00-\x1f\x7f;]{0,4096}")
+"""What browsers keep and send, which is more than servers should set."""
 
 
 class Cookie(NamedTuple):
@@ -33,13 +34,16 @@ class Cookie(NamedTuple):
     secure: bool = False
     expires: int = 0
 
+    def lasts(self, host: str) -> bool:
+        """Return whether it is a host's, and has not expired."""
+        on_host = self.domain in ("", host) or (self.below and host.endswith(f".{self.domain}"))
+        return on_host and (not self.expires or self.expires > time.time())
+
     def fits(self, scheme: str, host: str, path: str) -> bool:
         """Return whether it goes with a request (RFC 6265 section 5.4)."""
-        on_host = self.domain in ("", host) or (self.below and host.endswith(f".{self.domain}"))
         folder = self.path if self.path.endswith("/") else f"{self.path}/"
         below = path == self.path or path.startswith(folder)
-        lasts = not self.expires or self.expires > time.time()
-        return on_host and below and lasts and (scheme == "https" or not self.secure)
+        return self.lasts(host) and below and (scheme == "https" or not self.secure)
 
 
 def cookies_of(given: Any) -> tuple[Cookie, ...]:
@@ -49,9 +53,7 @@ def cookies_of(given: Any) -> tuple[Cookie, ...]:
         expected = "map names to values of cookies"
     else:
         found = _of_file(given)
-        expected = (
-            "be a mapping, a cookies.txt (lines of seven fields with tabs) or a browser's export in JSON"
-        )
+        expected = "be a mapping, a cookies.txt (seven fields with tabs) or a browser's export in JSON"
     if found is None or not all(map(_is_sound, found)):  # raised out here: errors quote the file
         raise ParameterError(f"The `cookies` parameter must {expected}.", "cookies")
     return tuple(found)
@@ -59,14 +61,14 @@ def cookies_of(given: Any) -> tuple[Cookie, ...]:
 
 def _is_sound(cookie: Cookie) -> bool:
     texts = all(isinstance(item, str) for item in (cookie.name, cookie.value, cookie.domain, cookie.path))
-    return texts and bool(NAME.fullmatch(cookie.name) and _COOKIE_VALUE.fullmatch(cookie.value))
+    return texts and "=" not in cookie.name and bool(_COOKIE.fullmatch(f"{cookie.name}={cookie.value}"))
 
 
 def _of_file(path: Any) -> list[Cookie] | None:
     try:
         text = Path(path).read_text("utf-8-sig")
         return list(_exported(text) if text.lstrip()[:1] in ("[", "{") else _netscape(text))
-    except (OSError, TypeError, ValueError, KeyError, AttributeError, RecursionError):
+    except (OSError, TypeError, ValueError, ArithmeticError, KeyError, AttributeError, RecursionError):
         return None
 
 
@@ -74,9 +76,10 @@ def _netscape(text: str) -> Iterator[Cookie]:
     for line in text.splitlines():
         fields = line.removeprefix("#HttpOnly_")
         if fields.strip() and not fields.startswith("#"):
-            domain, below, path, secure, expires, name, value = fields.split("\t")
-            host = domain.removeprefix(".").lower()
-            yield Cookie(name, value, host, below == "TRUE", path or "/", secure == "TRUE", int(expires))
+            domain, below, path, secure, expires, name, *value = fields.split("\t")  # none where it is empty
+            place = (domain.removeprefix(".").lower(), below.upper() == "TRUE", path or "/")
+            until = max(int(float(expires or 0)), 0)
+            yield Cookie(name, "\t".join(value), *place, secure.upper() == "TRUE", until)
 
 
 def _exported(text: str) -> Iterator[Cookie]:
@@ -85,7 +88,7 @@ def _exported(text: str) -> Iterator[Cookie]:
     for item in read["cookies"] if isinstance(read, dict) else read:
         domain = item["domain"].lower()
         below = not item["hostOnly"] if "hostOnly" in item else domain.startswith(".")
-        expires = int(item.get("expirationDate") or item.get("expires") or 0)
+        expires = int(item.get("expirationDate") or item.get("expires") or item.get("expiry") or 0)
         place = (domain.removeprefix("."), below, item.get("path") or "/", item.get("secure") is True)
         yield Cookie(item["name"], item["value"], *place, max(expires, 0))
 
@@ -202,8 +205,7 @@ class Access(Guarded):
             others.setdefault(name, os.environ.get(f"{prefix}_{name.upper()}") or None)
         if others["user"] is None and others["token"] is None:
             raise ParameterError(
-                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.",
-                "prefix",
+                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.", "prefix"
             )
         return cls(**others)
 
@@ -251,6 +253,12 @@ class Access(Guarded):
                 "The `service` parameter must name a password that the keyring has for the `user`.", "service"
             )
         return cls(user=user, password=password, **others)
+
+    def has_cookies(self, host: str, below: bool) -> bool:
+        """Return whether a cookie is left for a host, or for one below it; also where none was given."""
+        name = f"*.{host}" if below else host
+        named = (item.domain if below and item.domain.endswith(name[1:]) else name for item in self._cookies)
+        return not self._cookies or any(map(Cookie.lasts, self._cookies, named))
 
     def sent(self, scheme: str, host: str, path: str) -> dict[str, str]:
         """Return the headers of a request to a page of its host."""
@@ -311,7 +319,7 @@ def _tls(certificate: Any, key: Any, ca: Any) -> ssl.SSLContext | None:
         raise ParameterError("The `certificate` parameter is required where a `key` is given.", "certificate")
     if certificate is None and ca is None:
         return None
-    wrong, made = "ca", None
+    wrong = "ca"
     try:
         made = ssl.create_default_context(cafile=ca)
         made.set_alpn_protocols(["http/1.1"])

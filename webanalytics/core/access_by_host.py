@@ -1,17 +1,89 @@
-"""The option ``access``: what opens which host, and user names and passwords in addresses."""
+"""The option ``access``: what opens which host, digest authentication (RFC 7616), and logins in addresses."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import secrets
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from functools import partial
+from typing import Any, Final, NamedTuple, Self
+from urllib.parse import quote, unquote, urlsplit
 
 from webanalytics.core.access import Access
-from webanalytics.core.digest import Challenge
 from webanalytics.core.operations.secret import Unpicklable
 from webanalytics.errors import ParameterError
-from webanalytics.urls import normal_host, split_port
+from webanalytics.urls import address, normal_host, split_port
+
+_PART = re.compile(
+    r'(?<![\w-])(?:(?P<name>[\w-]++)\s*+=\s*+(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<plain>[^\s,"]*+))'
+    r"|(?P<scheme>[\w-]++)(?=\s++[\w-]++\s*+=))"
+)
+_LONGEST: Final = 8_000
+_HASHES: Final[Mapping[str, Callable[[bytes], Any]]] = {
+    "SHA-256": hashlib.sha256,
+    "MD5": partial(hashlib.md5, usedforsecurity=False),
+}
+"""Algorithms that are answered, the better first."""
+
+
+class Challenge:
+    """A server's challenge, and how often it was answered."""
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        self._fields, self._count = fields, 0
+        self.algorithm = fields.get("algorithm", "MD5").upper()
+        self.stale = fields.get("stale", "").lower() == "true"
+        """Whether the answer before was right, and only its nonce too old."""
+
+    @classmethod
+    def of(cls, lines: Iterable[str]) -> Self | None:
+        """Return the challenge of WWW-Authenticate headers, the best of several; None without one.
+
+        >>> Challenge.of(['Basic realm="a", Digest realm="b", nonce="1", qop="auth"']).algorithm
+        'MD5'
+        >>> Challenge.of(['Digest realm="b", nonce="1", algorithm=SHA-512']) is None
+        True
+        """
+        found: list[dict[str, str]] = []
+        for line in lines:
+            scheme = ""
+            for part in _PART.finditer(line[:_LONGEST]):
+                if part["scheme"]:
+                    scheme = part["scheme"].lower()
+                    found += [{}] * (scheme == "digest")
+                elif scheme == "digest":
+                    value = part["plain"] if part["quoted"] is None else part["quoted"]
+                    found[-1] = {**found[-1], part["name"].lower(): value}
+        made = [one for one in map(cls, found) if one._is_answerable()]
+        return min(made, key=lambda one: list(_HASHES).index(one.algorithm), default=None)
+
+    def _is_answerable(self) -> bool:
+        known = {"realm", "nonce"} <= self._fields.keys() and self.algorithm in _HASHES
+        ways = re.split(r"[,\s]+", self._fields.get("qop", "auth").lower())
+        return known and "auth" in ways and all(map(str.isprintable, self._fields.values()))
+
+    def answer(self, user: str, password: str, method: str, target: str, cnonce: str = "") -> str:
+        """Return the header that answers it for a request to a target, its path and query."""
+        fields, digest = self._fields, _HASHES[self.algorithm]
+
+        def hashed(*parts: str) -> str:
+            return str(digest(":".join(parts).encode()).hexdigest())
+
+        self._count += 1
+        secret = hashed(user, fields["realm"], password)
+        counted = (
+            (f"{self._count:08x}", cnonce or secrets.token_urlsafe(24), "auth") if "qop" in fields else ()
+        )
+        response = hashed(secret, fields["nonce"], *counted, hashed(method, target))
+        name = f"username*=UTF-8''{quote(user, safe='')}"
+        if user.isascii():
+            name = 'username="{}"'.format(user.replace("\\", r"\\").replace('"', r"\""))
+        said = [name, *(f'{key}="{fields[key]}"' for key in ("realm", "nonce", "opaque") if key in fields)]
+        said += [f'uri="{target}"', f'response="{response}"']
+        said += [f"algorithm={self.algorithm}"] if "algorithm" in fields else []
+        said += [f'nc={counted[0]}, cnonce="{counted[1]}", qop=auth'] if counted else []
+        return f"Digest {', '.join(said)}"
 
 
 class _Key(NamedTuple):
@@ -34,11 +106,11 @@ class _Key(NamedTuple):
 def _key(text: Any) -> _Key:
     try:
         below = text.startswith("*.")
-        name, port = split_port(text.removeprefix("*."), 0)
+        name, port = split_port(text.removeprefix("*."), -1)
         host = normal_host(name).strip("[]")
-        if not host or re.search(r"[*/?#@\s]", text.removeprefix("*.")):
+        if not host or not port or re.search(r"[*/?#@\s]", text.removeprefix("*.")):
             raise ValueError(text)
-        return _Key(host, port or None, below)
+        return _Key(host, None if port < 0 else port, below)
     except (ValueError, AttributeError, TypeError):
         raise ParameterError(
             "The `access` parameter must have keys such as example.org, *.example.org or example.org:8443.",
@@ -76,20 +148,19 @@ class AccessByHost(Unpicklable):
             raise ParameterError(
                 "The `access` parameter must map hosts to `webanalytics.Access`, or be None.", "access"
             )
-        return cls((_key(key), item) for key, item in value.items())
+        of_key = [(_key(key), item) for key, item in value.items()]
+        if shut := [key.host for key, item in of_key if not item.has_cookies(key.host, key.below)]:
+            must = f"hold a cookie of {shut[0]} that has not expired"
+            raise ParameterError(f"The `cookies` parameter must {must}.", "cookies")
+        return cls(of_key)
 
     def asked(self, addresses: Iterable[Any], logins: Mapping[str, Access] | None = None) -> AccessByHost:
         """Return them for a call of which these are the inputs: hosts among them may be asked by http."""
         plain = set(self._plain)
         for text in addresses:
-            if isinstance(text, str) and text.strip()[:7].lower() == "http://":
-                try:
-                    parts = urlsplit(text.strip())
-                    name = parts.hostname or ""
-                    host = normal_host(f"[{name}]" if ":" in name else name)
-                    plain.add((host.strip("[]"), parts.port or 80))
-                except ValueError:  # no address
-                    continue
+            found = address(text.strip()) if isinstance(text, str) else None
+            if found is not None and found.url.startswith("http:"):
+                plain.add(_place(found.url))
         added = [(_key(key), item) for key, item in (logins or {}).items()]
         return AccessByHost([*self._of_key, *added], frozenset(plain), self._avoid, self._free)
 
@@ -160,9 +231,6 @@ _LOGIN = re.compile(r"(\s*https?://)([^/?#\\]*)@([^/?#\\@]+)", re.IGNORECASE)
 
 def without_logins(values: Any) -> tuple[Any, dict[str, Access]]:
     """Return addresses as a list without the user names and passwords in them, and what these open, by host.
-
-    One address is a list of one, and what is no list comes back as it is. A login that no request can carry,
-    and a second one of the same host, stay where they are: the fetch of such an address fails.
 
     >>> without_logins(["https://ann:tea@a.example/x", "https://b.example/", None])
     (['https://a.example/x', 'https://b.example/', None],

@@ -206,7 +206,30 @@ class Job:
     wanted: tuple[int, ...] | None = None
 
 
-class PackedOutcomes(Sequence[Outcome]):
+class Outcomes(Sequence[Outcome]):
+    """Outcomes that are made at each access."""
+
+    __slots__ = ()
+
+    def made(self) -> list[Outcome]:
+        """Return all of them."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.made())
+
+    def __len__(self) -> int:
+        return len(self.made())
+
+    @overload
+    def __getitem__(self, index: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
+    def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
+        return self.made()[index]
+
+
+class PackedOutcomes(Outcomes):
     """Outcomes as compressed bytes, unpacked at each access.
 
     An answer about a page is thousands of small Python objects. Until its frame is built it is kept
@@ -229,24 +252,12 @@ class PackedOutcomes(Sequence[Outcome]):
         results = pickle.loads(zlib.decompress(self._packed))  # noqa: S301 - packed by `pack`
         return results
 
-    def _unpack(self) -> list[Outcome]:
+    def made(self) -> list[Outcome]:
+        """Return all of them."""
         return [outcome_of(result) for result in self.unpack()]
 
-    def __iter__(self) -> Iterator[Outcome]:
-        return iter(self._unpack())
 
-    def __len__(self) -> int:
-        return len(self._unpack())
-
-    @overload
-    def __getitem__(self, index: int) -> Outcome: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
-    def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
-        return self._unpack()[index]
-
-
-class ErrorPage(Sequence[Outcome]):
+class ErrorPage(Outcomes):
     """The outcomes of a page that came with an HTTP error: the failure of each, and what was read of it.
 
     `packed` has the answers of some operations, `places` for each operation of the task which is its own.
@@ -259,20 +270,11 @@ class ErrorPage(Sequence[Outcome]):
         self._found = PackedOutcomes(packed)
         self._places = places
 
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, index: int) -> Outcome: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
-    def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
-        return list(self)[index]
-
-    def __iter__(self) -> Iterator[Outcome]:
-        found = list(self._found)
-        for place in self._places:
-            yield Outcome.failed(self._message, None if place is None else found[place].data)
+    def made(self) -> list[Outcome]:
+        """Return all of them."""
+        found = self._found.made()
+        read = (None if place is None else found[place].data for place in self._places)
+        return [Outcome.failed(self._message, data) for data in read]
 
 
 @dataclass(frozen=True, slots=True)

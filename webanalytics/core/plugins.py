@@ -108,10 +108,7 @@ def leave_out(entry: EntryPoint, why: str) -> None:
 
 @cache
 def backend(name: str) -> Any:
-    """Return the backend that an installed package has under a name, made when it is first named.
-
-    Raises `ParameterError` where there is none, and where it cannot be made.
-    """
+    """Return the backend that an installed package has under a name, made when it is first named."""
     found = installed(BACKENDS)
     if name not in found:
         known = ", ".join(found) or "there is none"

@@ -256,13 +256,7 @@ _fetched_options = _serving(
 )
 _analysed_options = _serving(
     _ANALYSED,
-    integer(
-        "max_download",
-        10_000_000,
-        1,
-        1_000_000_000,
-        "Largest body after decompression, in bytes.",
-    ),
+    integer("max_download", 10_000_000, 1, 1_000_000_000, "Largest body after decompression, in bytes."),
     seconds("parse_timeout", 15.0, 0.1, 3600, "Seconds for the analysis of one page or image."),
     integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
     integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),

@@ -38,8 +38,6 @@ def _cells(grapheme: str) -> int:
 def counted(count: int, noun: str = "page") -> str:
     """Return a count with its noun.
 
-    Examples
-    --------
     >>> counted(1), counted(1200, "rule")
     ('1 page', '1,200 rules')
     """
@@ -55,8 +53,6 @@ def one_line(text: str) -> str:
 
 def for_xml(text: str, instead: str = "") -> str:
     r"""Return a text without what no XML document can hold (XML 1.0, section 2.2), for every writer of one.
-
-    Control characters, lone surrogates and the two noncharacters U+FFFE and U+FFFF go, or become ``instead``.
 
     >>> for_xml("Green\x00 tea\uffff\n"), for_xml("\ud800", "?")
     ('Green tea\n', '?')

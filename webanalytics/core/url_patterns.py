@@ -18,8 +18,6 @@ def compiled(pattern: str, parameter: str) -> re.Pattern[str]:
     ``/shop/*`` is a folder and all below it; what begins with ``*`` is a glob of the whole address; all else
     is a regular expression.
 
-    Examples
-    --------
     >>> urls = ["https://a.example/shop/tea", "https://a.example/shopping", "https://a.example/tea.pdf"]
     >>> [bool(compiled("/shop/*", "include").search(url)) for url in urls]
     [True, False, False]

@@ -43,8 +43,6 @@ _PATTERNS: Final = {
 def does(name: str, url: str) -> bool:
     """Return whether an address looks as if asking for it did something.
 
-    Examples
-    --------
     >>> [does("logout", f"https://a.example/{path}") for path in ("user/logOut", "?do=logout", "log/outdoor")]
     [True, True, False]
     >>> [does("delete", f"https://a.example/{path}") for path in ("posts/7/delete", "how-to-delete-a-post")]

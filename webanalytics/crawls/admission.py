@@ -74,8 +74,6 @@ class Admission:
         """The origin of the first start."""
         return "/".join(self.starts[0].split("/", 3)[:3])
 
-    # ---------------------------------------------------------------- the order
-
     def expected(self) -> Candidate | None:
         """Return the address whose turn it is, None after the last one that is known."""
         while True:
@@ -149,8 +147,6 @@ class Admission:
         (self._current if candidate.level == self._level else self._later).append(candidate)
         self._new.append(candidate)
 
-    # ---------------------------------------------------------------- limits
-
     @property
     def full(self) -> bool:
         """Whether as many pages were fetched as are wanted."""
@@ -193,8 +189,6 @@ class Admission:
             if isinstance(known, Candidate) and known.state is not State.DONE:
                 self.seen[url] = Skip("limit", detail, known.depth, known.found_on)
 
-    # ---------------------------------------------------------------- traps
-
     def refused(self, candidate: Candidate) -> bool:
         """Return whether an address belongs to what has become known as a trap."""
         if candidate.trusted or candidate.trace is None:
@@ -208,8 +202,6 @@ class Admission:
         self.seen[candidate.url] = Skip("trap", detail, candidate.depth, candidate.found_on)
         self._gone += 1
         self._settled += 1
-
-    # ---------------------------------------------------------------- settling
 
     def settle(self, candidate: Candidate, page: Read, result: JobResult) -> bool:
         """Take what a page says, and return whether it is a row of the frame."""
@@ -387,8 +379,6 @@ class Admission:
             self._skip(url, skip)
         else:
             self._admit(Candidate(url, depth, source.level + 1, found_on=source.url, trace=trace))
-
-    # ---------------------------------------------------------------- decisions on one address
 
     def _outside(self, url: str, depth: int | None, found_on: str) -> Skip | None:
         """Return why an address is not of the site, or not wanted; None where it is."""

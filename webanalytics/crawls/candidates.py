@@ -73,8 +73,6 @@ class AddressCounts:
     Whether an address was counted before is a bit of a table of eight megabytes, so of ten million about
     seven in a hundred are taken for others.
 
-    Examples
-    --------
     >>> counts = AddressCounts()
     >>> for number in (1, 2, 2):
     ...     counts.add(f"https://a.example/x?page={number}", 1, 3, "https://a.example/")

@@ -101,10 +101,7 @@ def _trapped(admission: Admission) -> Counter[str]:
 
 
 def with_missing_places(links: LinkTable, ids: Mapping[str, NDArray[np.uint32]]) -> LinkTable:
-    """Return links with whether the places that they name are missing on the pages that they lead to.
-
-    `ids` has the sorted hashes of the places of each page of which they are known, by its address.
-    """
+    """Return links with whether the places that they name are missing on the pages that they lead to."""
     named, size = np.flatnonzero(links.fragment), len(links.fragments)
     pairs = links.target[named].astype(np.int64) * size + links.fragment[named]
     pairs, which = np.unique(pairs, return_inverse=True)
@@ -130,11 +127,7 @@ def with_resources(frame: pd.DataFrame, facts: CrawlFacts) -> pd.DataFrame:
 
 
 def to_check(admission: Admission) -> dict[str, str]:
-    """Return the addresses that are asked for their status alone, with their kinds, in order of discovery.
-
-    They are what pages name as their other versions and neighbours and a crawl does not go to, as many as
-    pages are wanted, and what `external` and `resources` ask for.
-    """
+    """Return the addresses that are asked for their status alone, with their kinds, in order of discovery."""
     scope, found = admission.scope, dict[str, str]()
     if scope.external == "check":
         skips = ((url, known) for url, known in admission.seen.items() if isinstance(known, Skip))

@@ -72,8 +72,6 @@ class Frontier:
         """How many addresses are known that were, are or will be fetched."""
         return min(self._admission.admitted, self._admission.scope.max_pages)
 
-    # ---------------------------------------------------------------- handing out
-
     def next(self) -> Job | None:
         """Return the next job, None while there is none to hand out."""
         if self.ended or self._admission.full:
@@ -181,8 +179,6 @@ class Frontier:
                 self._guessed[url] = candidate
                 self._guesses.append(candidate)
 
-    # ---------------------------------------------------------------- taking
-
     def take(self, result: JobResult, *, kept: bool = False) -> None:
         """Take an answer, which may be that of an earlier run, and settle all whose turn has come."""
         candidate = self._all[result.number]
@@ -267,8 +263,6 @@ class Frontier:
         self.dropped += len(self._ready)
         self._ready.clear()
         self._guessed.clear()
-
-    # ---------------------------------------------------------------- ending early
 
     def cut(self) -> None:
         """Settle the answers that are there, without those before them."""

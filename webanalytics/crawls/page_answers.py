@@ -86,8 +86,6 @@ def _links(found: dict[str, Any]) -> Iterator[Link]:
 def _header_links(base: str, headers: str) -> Iterator[Link]:
     """Return the links in the headers of an answer.
 
-    Examples
-    --------
     >>> header = 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'
     >>> list(_header_links("https://a.example/x", header))  # doctest: +NORMALIZE_WHITESPACE
     [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http', fragment='',
@@ -116,10 +114,7 @@ def _header_link(base: str, sent: HeaderLink) -> Link | None:
 
 
 def whole(number: int, parts: Mapping[int, JobResult] | None, count: int) -> JobResult | None:
-    """Return the answer about a page whose operations, of which the last is `OUTLINKS`, are all answered.
-
-    A page that could not be fetched has no links.
-    """
+    """Return the answer about a page whose operations, of which the last is `OUTLINKS`, are all answered."""
     if parts is None or not all(place in parts for place in range(count - 1)):
         return None
     apart = parts.get(count - 1)

@@ -50,8 +50,6 @@ class Pattern(NamedTuple):
 def pattern_of(url: str) -> Pattern:
     """Return the pattern of an address in normal form.
 
-    Examples
-    --------
     >>> pattern_of("https://a.example/calendar/2026/11?view=day").text
     '/calendar/{n}/{n}?view'
     >>> pattern_of("https://a.example/blog/2019/03/first-post").family
@@ -76,8 +74,6 @@ def pattern_of(url: str) -> Pattern:
 def folder_of(url: str) -> str:
     """Return the folder of an address, numbers as ``{n}``.
 
-    Examples
-    --------
     >>> folder_of("https://a.example/blog/2019/tea?page=2"), folder_of("https://a.example/blog/")
     ('https://a.example/blog/{n}', 'https://a.example')
     """
@@ -100,8 +96,6 @@ def repeats(url: str) -> str | None:
 
     Numbers may repeat: /1/1/1 may be a date.
 
-    Examples
-    --------
     >>> repeats("https://a.example/x/a/b/a/b/a/b/c"), repeats("https://a.example/a/b/a/c/a/a")
     ('https://a.example/x/a/…', 'https://a.example/a/…')
     >>> repeats("https://a.example/a/b/a/b"), repeats("https://a.example/1/1/1/1")
@@ -133,8 +127,6 @@ def _block(parts: list[str]) -> int | None:
 def without_session(url: str) -> tuple[str, str] | None:
     """Return an address without what looks like the number of a session, and what that was called.
 
-    Examples
-    --------
     >>> without_session("https://a.example/tea?a=1&PHPSESSID=4f2a")
     ('https://a.example/tea?a=1', 'PHPSESSID')
     >>> without_session("https://a.example/tea;jsessionid=9A?x=1")
@@ -156,8 +148,6 @@ def without_session(url: str) -> tuple[str, str] | None:
 def sequence_of(url: str, pattern: Pattern) -> tuple[str, int] | None:
     """Return the sequence that an address is of, and its number in it; None for dates, tokens and texts.
 
-    Examples
-    --------
     >>> paths = ("part/17", "x?a=b&page=2", "on/2026/11", "x?after=k1")
     >>> urls = [f"https://a.example/{path}" for path in paths]
     >>> [sequence_of(url, pattern_of(url)) for url in urls]  # doctest: +NORMALIZE_WHITESPACE
@@ -177,8 +167,6 @@ def sequence_of(url: str, pattern: Pattern) -> tuple[str, int] | None:
 def kind_of(pattern: Pattern) -> str:
     """Return what a trap is called: filters, calendar, pagination or endless.
 
-    Examples
-    --------
     >>> paths = ("x?a=1&b=2", "calendar/2026/1", "x?page=2", "archive/page/7/")
     >>> [kind_of(pattern_of(f"https://a.example/{path}")) for path in paths]
     ['filters', 'calendar', 'pagination', 'pagination']

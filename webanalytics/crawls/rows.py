@@ -97,10 +97,7 @@ class _Turn(NamedTuple):
 
 
 class RowsInFolder:
-    """Rows that go to the parts of a folder, and what a crawl that goes on must know of their pages.
-
-    The answers kept in the log in front of the parts are newer than what is in these.
-    """
+    """Rows that go to the parts of a folder, and what a crawl that goes on must know of their pages."""
 
     def __init__(
         self, laying: Laying, kept: Kept, folder: Path, links: Operation, *, failed_again: bool

@@ -136,8 +136,6 @@ class _Crawl:
             return WAVE
         return int(self._options["per_host"]) + 4 * worker_count(self._options["workers"])
 
-    # ---------------------------------------------------------------- the course of a crawl
-
     async def audit(self) -> Any:
         """Return the audit of all pages; whatever ends the crawl before, what is there is kept."""
         try:
@@ -288,8 +286,6 @@ class _Crawl:
                 found.append(replace(result, outcomes=(outcome,), position=place))
         return found
 
-    # ---------------------------------------------------------------- jobs and answers
-
     async def next(self, *, wait: bool = True) -> Job | None:
         """Return the next job for the backend, waiting for one if asked to; None at the end of the crawl."""
         self._check_links()
@@ -331,8 +327,6 @@ class _Crawl:
         self._run.grow(self._frontier.found)
         self._run.step(len(self._frontier.rows) - before)
         self._changed.set()
-
-    # ---------------------------------------------------------------- ending
 
     async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
         """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""

@@ -88,8 +88,6 @@ class Scope:
     def pattern(self, url: str) -> str | None:
         """Return the pattern that keeps an address out, "include" if none lets it in, else None.
 
-        Examples
-        --------
         >>> scope = Scope((), include=("/docs/",), exclude=("*.pdf",))
         >>> [scope.pattern(f"https://a.example{path}") for path in ("/docs/x", "/docs/x.pdf", "/blog")]
         [None, '*.pdf', 'include']
@@ -103,8 +101,6 @@ class Scope:
     def normal(self, url: str) -> str:
         """Return an address in normal form without the parameters that are dropped.
 
-        Examples
-        --------
         >>> scope = Scope((), query=("tracking", "ref"))
         >>> scope.normal("https://a.example/?utm_source=x&b=2&ref=y&a=1")
         'https://a.example/?b=2&a=1'

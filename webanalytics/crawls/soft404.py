@@ -133,8 +133,6 @@ class Probe:
 def impossible(place: str) -> str:
     """Return an address at a place that cannot exist; the same each time.
 
-    Examples
-    --------
     >>> impossible("https://example.org/")
     'https://example.org/no-such-page-6ec7e91c7656bfb8'
     """
@@ -239,8 +237,6 @@ def _matching(found: Probe, pages: Iterable[Seen]) -> dict[str, str]:
 def suspects(pages: Iterable[Seen]) -> list[str]:
     """Return the folders in which several pages have one title or one text, those with the most first.
 
-    Examples
-    --------
     >>> pages = [Seen(f"http://a.example/b/{n}", f"http://a.example/b/{n}", "Sold out", "") for n in (1, 2)]
     >>> suspects([*pages, Seen("http://a.example/c/1", "http://a.example/c/1", "Tea", "")])
     ['http://a.example/b/']

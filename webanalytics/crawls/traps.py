@@ -306,10 +306,7 @@ class Traps:
         return family is not None and family.history & SUSPECT == SUSPECT
 
     def allowance(self, key: str) -> int:
-        """Return how many addresses may be fetched ahead of those that are counted together with them.
-
-        The more of them have brought something new, the more; few where the last ones have not.
-        """
+        """Return how many addresses may be fetched ahead of those that are counted together with them."""
         family = self._families.get(key)
         if family is None:
             return ALLOWED

@@ -31,8 +31,6 @@ _SNIFFED = 1445
 def media_type(content_type: str) -> str:
     """Return the type of a Content-Type header without its parameters, "" when it names none.
 
-    Examples
-    --------
     >>> media_type("Text/HTML; charset=utf-8"), media_type("nonsense")
     ('text/html', '')
     """
@@ -103,8 +101,6 @@ class Inflate:
 
     Members are bounded: a body of empty ones would cost time and give nothing.
 
-    Examples
-    --------
     >>> import gzip
     >>> decoder = Inflate(gzip=True)
     >>> decoder.feed(gzip.compress(b"text")[:-1], limit=100), decoder.complete
@@ -208,8 +204,6 @@ def decoder_for(headers: Iterable[str]) -> Decoder:
 
     Raises `DecodingError` for stacked encodings and for any that was not offered.
 
-    Examples
-    --------
     >>> decoder_for(["gzip, gzip"])
     Traceback (most recent call last):
     webanalytics.fetching.content.DecodingError: unsupported content encoding

@@ -19,8 +19,6 @@ def base64_content(text: str | bytes) -> bytes:
 
     Raises `ValueError` for other characters, and for a wrong length or padding.
 
-    Examples
-    --------
     >>> base64_content("R0lG ODlh")
     b'GIF89a'
     """
@@ -31,8 +29,6 @@ def base64_content(text: str | bytes) -> bytes:
 def data_url_content(url: str) -> bytes:
     """Return the bytes inside a data: URL (RFC 2397), or raise `ValueError` when it is malformed.
 
-    Examples
-    --------
     >>> data_url_content("data:image/gif;base64,R0lGODlh")
     b'GIF89a'
     """

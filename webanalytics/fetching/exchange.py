@@ -20,10 +20,9 @@ from yarl import URL
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
-from webanalytics.fetching.exchange_record import Exchange
 from webanalytics.fetching.guard import dialled_by_proxy, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
-from webanalytics.fetching.response import Problem
+from webanalytics.fetching.response import Exchange, Problem
 from webanalytics.fetching.session import Method, request
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -95,9 +94,7 @@ async def exchange(
 
     What is received is written to the log too, if there is one.
     """
-    way = (
-        None if settings.proxy is None else settings.proxy.way(url.scheme, url.raw_host or "", url.port or 0)
-    )
+    way = settings.way(url)
     received = _Count(log, seconds, way is not None)
     refused: list[str] = []
     token, exempt = refusals.set(refused), dialled_by_proxy.set(way is not None)

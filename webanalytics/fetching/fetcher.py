@@ -30,12 +30,10 @@ from webanalytics.fetching.exchange import (
     names_answer,
     resolver,
 )
-from webanalytics.fetching.exchange_record import Asked, FetchLog, Recorder
-from webanalytics.fetching.gates import GIVEN_UP, Limits, Waiting, turns_away
+from webanalytics.fetching.gates import GIVEN_UP, Elsewhere, HostKnown, Limits, Waiting, turns_away
 from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
-from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.limits import FetchSettings, backoff
-from webanalytics.fetching.response import FetchError, Problem, Response
+from webanalytics.fetching.response import Asked, FetchError, FetchLog, Problem, Recorder, Response
 from webanalytics.fetching.robots import (
     RobotsCache,
     RobotsCopy,
@@ -352,10 +350,9 @@ class Fetcher:
 
         What only the proxy can look up is the proxy's to judge.
         """
-        settings, host, port = self.settings, url.raw_host or "", url.port or 0
-        if settings.proxy is None or settings.allow_private or not settings.proxy.way(url.scheme, host, port):
+        if self.settings.allow_private or self.settings.way(url) is None:
             return
-        if not all(map(is_public, await self._addresses(host, port))):
+        if not all(map(is_public, await self._addresses(url.raw_host or "", url.port or 0))):
             raise Problem("private")
 
     async def _needs_proxy(self) -> bool:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from webanalytics.core.messages import error_type_of
-from webanalytics.fetching.pace import REFUSED, SILENT, Pace
+from webanalytics.errors import BackendError
+from webanalytics.fetching.limits import REFUSED, SILENT, Pace
 from webanalytics.fetching.response import Problem
+from webanalytics.fetching.robots import Rules
 
 log = logging.getLogger("webanalytics")
 
@@ -335,3 +338,20 @@ async def _at_once() -> None:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+@dataclass(frozen=True)
+class HostKnown:
+    """What is known of one host."""
+
+    pace: Pace  # how it is asked; its moments are seconds from now, since clocks of machines differ
+    # by origin the rules of its robots.txt, and for how many seconds they hold
+    rules: Mapping[str, tuple[Rules, float]] = field(default_factory=dict)
+
+
+class Elsewhere(BackendError):  # noqa: N818 - it never reaches a user
+    """A page leads to a host that this fetcher may not ask."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__("a page leads to a host that is asked from elsewhere")
+        self.host = host  # which one, see `webanalytics.fetching.guard.host_key`

@@ -41,17 +41,8 @@ MAX_LENGTH = 8192
 # reserved "internal", and those that home and company networks use.
 LOCAL_NAMES = frozenset(
     (
-        "corp",
-        "home",
-        "internal",
-        "intranet",
-        "lan",
-        "local",
-        "localdomain",
-        "localhost",
-        "onion",
-        "private",
-        "svc",
+        *("corp", "home", "internal", "intranet", "lan", "local", "localdomain", "localhost", "onion"),
+        *("private", "svc"),
     )
 )
 _INVISIBLE = "\ufeff\u200b"
@@ -132,8 +123,6 @@ def check_redirect(base: URL, location: str | None, **limits: Any) -> URL:
     A location without a host is relative to `base` (RFC 9110 section 10.2.2). Raises `Problem` ``no_target``,
     ``redirect_scheme``, ``private``, ``port`` or ``host``; `limits` are those of `check_url`.
 
-    Examples
-    --------
     >>> str(check_redirect(URL("https://example.com/a/b"), "../c?d"))
     'https://example.com/c?d'
     """
@@ -154,8 +143,6 @@ def check_redirect(base: URL, location: str | None, **limits: Any) -> URL:
 def host_key(url: URL) -> str:
     """Return what counts as one host for limits and delays: its name, and an unusual port.
 
-    Examples
-    --------
     >>> host_key(URL("https://example.com/a")) == host_key(URL("http://example.com/b"))
     True
     """
@@ -243,8 +230,6 @@ _NOT_U = 0xFDFFFFFF
 # Addresses refused since the variable was last set, in this task and those started from it: when
 # several addresses of a host fail, aiohttp keeps neither the type nor the text of the errors.
 refusals: ContextVar[list[str] | None] = ContextVar("refusals", default=None)
-
-
 dialled_by_proxy: ContextVar[bool] = ContextVar("dialled_by_proxy", default=False)
 """Whether connections of this task go to a proxy, whose address the user named and is not checked."""
 
@@ -252,8 +237,6 @@ dialled_by_proxy: ContextVar[bool] = ContextVar("dialled_by_proxy", default=Fals
 def is_public(address: str | IPv4Address | IPv6Address) -> bool:
     """Return whether an address is an ordinary one on the public internet.
 
-    Examples
-    --------
     >>> is_public("93.184.215.14"), is_public("169.254.169.254"), is_public("::ffff:93.184.215.14")
     (True, False, False)
     """
@@ -277,8 +260,6 @@ def is_own(family: int, address: str) -> bool:
     The system sends from an address of its own to that same address, and choosing the route of a
     datagram socket shows it without a packet being sent.
 
-    Examples
-    --------
     >>> is_own(socket.AF_INET, "127.0.0.1"), is_own(socket.AF_INET, "93.184.215.14")
     (True, False)
     """
@@ -298,10 +279,7 @@ def open_socket(family: int, kind: int, protocol: int, address: tuple[Any, ...])
 
 
 class SocketFactory:
-    """Return a socket for an address that may be connected to, refuse any other.
-
-    With `allow_private` every address is allowed, and so is that of a proxy.
-    """
+    """Return a socket for an address that may be connected to, refuse any other."""
 
     def __init__(self, allow_private: bool = False) -> None:
         self.allow_private = allow_private

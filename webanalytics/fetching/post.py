@@ -7,6 +7,7 @@ import socket
 import ssl
 from email.message import EmailMessage
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -63,12 +64,13 @@ def send_mail(
     message: EmailMessage, server: str, tls: str, login: tuple[str, str] | None, *, private: bool
 ) -> None:
     """Give a message to a mail server, ``host:port``; ``tls`` is "starttls", "tls" or "none"."""
-    host, _, port = server.partition(":")
     context = ssl.create_default_context()
     mail = _MailTls(timeout=SECONDS, context=context) if tls == "tls" else _Mail(timeout=SECONDS)
-    mail.private, mail._host = private, host  # type: ignore[attr-defined]  # the name of the certificate
     try:
-        mail.connect(host, int(port or (465 if tls == "tls" else 587)))
+        parts = urlsplit(f"//{server}")
+        host, port = parts.hostname or "", parts.port or (465 if tls == "tls" else 587)
+        mail.private, mail._host = private, host  # type: ignore[attr-defined]  # the name of the certificate
+        mail.connect(host, port)
         if tls == "starttls":
             mail.starttls(context=context)
         if login is not None:

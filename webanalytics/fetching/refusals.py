@@ -23,13 +23,16 @@ LOOKED_AT = 1_000_000
 MOST_LINKS = 10
 """Links of a page in place of another one: a page with more is one of the site."""
 
-_FIELDS = (b'type="password"', b'type="email"', b"<textarea")
+_FIELD = re.compile(
+    rb"<(?:textarea|select|input(?![^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?(?:hidden|submit|button|checkbox|image)))\b"
+)
 """What forms have that a challenge guards, and challenges do not."""
-_SCRIPT = re.compile(rb"<(/?)(?:script|style|svg|template)\b")
+_PASSWORD = re.compile(rb"<input[^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?password")
+_HIDDEN = re.compile(rb"<(script|style|svg|template)\b.*?(?:</\1\b|\Z)", re.DOTALL)
 _TAG = re.compile(rb"<[^<>]*>?")
 _WAY_BACK = re.compile(
     r"[?&](next|return|return_?to|return_?url|redirect|redirect_?to|redirect_?ur[il]|continue|destination|dest"
-    r"|from|goto|rd|url|service|ref|target|origin|state|samlrequest)=",
+    r"|from|goto|session_?redirect|rd|url|service|ref|target|origin|state|samlrequest)=",
     re.IGNORECASE,
 )
 
@@ -38,7 +41,8 @@ class Sign(NamedTuple):
     """By what an answer of some kind is known: a header and its value, texts of the page, or an address.
 
     Of each part of the markers the page has one, in small letters, and at most so many visible characters:
-    one with more speaks of challenges. The address is one where redirects led.
+    one with more speaks of challenges, and so does one that shows the name of a script. Pages with fields of
+    forms are others, unless `has_fields`. The address is one where redirects led.
     """
 
     who: str
@@ -47,6 +51,7 @@ class Sign(NamedTuple):
     markers: tuple[tuple[bytes, ...], ...]
     address: re.Pattern[str] | None
     characters: int
+    has_fields: bool
 
 
 @cache
@@ -63,9 +68,10 @@ def _sign(row: Mapping[str, str]) -> Sign:
         row["who"],
         row["kind"],
         (name, value) if name else None,
-        tuple(tuple(part.encode().split(b"|")) for part in parts),
+        tuple(tuple(part.encode().decode("unicode_escape").encode().split(b"|")) for part in parts),
         re.compile(row["address"], re.IGNORECASE) if row["address"] else None,
         int(row["characters"] or 0),
+        bool(row["fields"]),
     )
 
 
@@ -89,7 +95,6 @@ def refusal(
     body = content[:LOOKED_AT]
     is_bare = body.count(b"<a ") <= MOST_LINKS  # most pages are known by this alone
     body = body.lower() if is_bare or hops else b""
-    is_bare = is_bare and not any(field in body for field in _FIELDS)
     for sign in signs():
         if sign.address is not None:
             if hops and _is_wall(sign.address, hops[0], final, body):
@@ -107,16 +112,10 @@ def _says(sign: Sign, body: bytes) -> bool:
     """Return whether a page has all the texts of a rule, and not much else to show."""
     if not all(any(text in body for text in part) for part in sign.markers):
         return False
-    count = begin = 0
-    hidden: object = None
-    for tag in (*_SCRIPT.finditer(body), None):  # what stands outside scripts and styles is shown
-        if not hidden:
-            piece = _TAG.sub(b" ", body[begin : tag.start() if tag else None])
-            count += len(b" ".join(piece.split()).decode("utf-8", "replace"))
-        if tag is None or count > sign.characters:
-            break
-        hidden, begin = not tag[1], tag.start()
-    return count <= sign.characters
+    shown = b" ".join(_TAG.sub(b" ", _HIDDEN.sub(b" <", body)).split())
+    is_quoted = any(b"_" in text and text in shown for text in sign.markers[0])
+    is_short = len(shown.decode("utf-8", "replace")) <= sign.characters
+    return is_short and not is_quoted and (sign.has_fields or not _FIELD.search(body))
 
 
 def _is_wall(wall: re.Pattern[str], asked: str, final: str, body: bytes) -> bool:
@@ -126,4 +125,4 @@ def _is_wall(wall: re.Pattern[str], asked: str, final: str, body: bytes) -> bool
         return False
     one, other = (found.host if (found := address(url)) else "" for url in (asked, final))
     elsewhere = registrable_domain(one) != registrable_domain(other)
-    return elsewhere or bool(_WAY_BACK.search(unquote(final))) or _FIELDS[0] in body
+    return elsewhere or bool(_WAY_BACK.search(unquote(final))) or bool(_PASSWORD.search(body))

@@ -1,12 +1,14 @@
-"""What a fetch returns or raises: a `Response`, or a `FetchError` that becomes a row."""
+"""What a fetch returns, or raises to become a row, and what a recorder is told of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
+import aiohttp
 from multidict import CIMultiDict
 
 from webanalytics.errors import RowError
@@ -40,8 +42,6 @@ MOST_HEADER_TEXT = 16_000
 def header_block(headers: Iterable[tuple[str, str]]) -> str:
     r"""Return headers as lines of one text, bounded; Set-Cookie is left out.
 
-    Examples
-    --------
     >>> header_block([("Server", "nginx"), ("Set-Cookie", "id=1"), ("Vary", "Accept")])
     'Server: nginx\nVary: Accept'
     """
@@ -60,8 +60,6 @@ def header_block(headers: Iterable[tuple[str, str]]) -> str:
 def header_lines(block: str) -> list[tuple[str, str]]:
     r"""Return the headers of a block of lines; a status line and other lines without a name are left out.
 
-    Examples
-    --------
     >>> header_lines("HTTP/1.1 200 OK\r\nX-Robots-Tag: noindex\r\n")
     [('X-Robots-Tag', 'noindex')]
     """
@@ -136,3 +134,76 @@ class Problem(Exception):  # noqa: N818 - it never reaches a user
     def once(self) -> Problem:
         """Return a fresh copy that is not tried again; for a problem kept and raised many times."""
         return Problem(self.key, http_status=self.http_status, **self.details)
+
+
+_SENT = ("host", "user-agent", "accept", "accept-encoding")
+"""Headers of requests that are recorded: none that might identify a person or open a door."""
+_COOKIES = (b"set-cookie", b"set-cookie2")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run asked for: an input as it was given, and its number in the run."""
+
+    subject: str
+    number: int = 0
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its answer."""
+
+    url: str  # the address that was requested
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))  # when, in UTC
+    request: list[tuple[str, str]] = field(default_factory=list)
+    method: str = "GET"
+    status: int | None = None  # status of the answer, None where none came
+    status_line: bytes = b""  # its first line
+    # its headers as they were sent, Set-Cookie left out
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    # as much of its body as was read, without transfer encoding and not decompressed
+    body: bytearray = field(default_factory=bytearray)
+    whole: bool = False  # whether that is all of it
+
+    def answered(self, response: aiohttp.ClientResponse) -> None:
+        """Take the head of the answer."""
+        sent, version = response.request_info, response.version or aiohttp.HttpVersion11
+        self.method = sent.method
+        self.request = [(name, value) for name, value in sent.headers.items() if name.lower() in _SENT]
+        self.status = response.status
+        line = f"HTTP/{version.major}.{version.minor} {response.status} {response.reason or ''}".rstrip()
+        self.status_line = line.encode("utf-8", "surrogateescape")
+        self.headers = [pair for pair in response.raw_headers if pair[0].lower() not in _COOKIES]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchEnd:
+    """How a fetch ended: the address it reached, the way there, and the key of the message of what failed."""
+
+    final_url: str | None = None
+    redirects: tuple[str, ...] = ()
+    redirect_kinds: tuple[str, ...] = ()
+    http_status: int | None = None
+    elapsed: float | None = None
+    size: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLog(FetchEnd):
+    """A fetch that has ended."""
+
+    # whether it was an input of the run, the robots.txt of an origin, or what a browser made of the former
+    purpose: Literal["page", "robots", "rendered"]
+    asked: Asked  # what was asked for
+    exchanges: tuple[Exchange, ...] = ()  # those of its last try, in order
+    values: Mapping[str, Any] = field(default_factory=dict)  # what the message of ``error`` shows
+    rendered: bytes = b""  # HTML
+
+    def end(self) -> dict[str, Any]:
+        """Return the fields of `FetchEnd` by name."""
+        return {item.name: getattr(self, item.name) for item in fields(FetchEnd)}
+
+
+Recorder = Callable[[FetchLog], Awaitable[None]]
+"""Takes what is known of a fetch when it has ended."""

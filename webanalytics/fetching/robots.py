@@ -58,8 +58,6 @@ class Rules:
 def product_tokens(agent: str) -> frozenset[str]:
     """Return the names under which a robots.txt may speak of a user agent (RFC 9309 section 2.2.1).
 
-    Examples
-    --------
     >>> sorted(product_tokens("Mozilla/5.0 (compatible; ExampleBot/2.1; +https://example.com/bot)"))
     ['examplebot']
     """
@@ -72,8 +70,6 @@ def parse(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
 
     A crawl-delay is shortened to `max_crawl_delay` seconds.
 
-    Examples
-    --------
     >>> rules = parse(b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2", "webanalytics/1.0", 30)
     >>> rules.crawl_delay
     2.0

@@ -89,8 +89,6 @@ def canonical(path: str) -> str:
     Escaped letters, digits and ``-._~`` are written out; everything else but reserved characters is escaped.
     A star and a dollar are escaped too, so that neither is ever taken for a wildcard.
 
-    Examples
-    --------
     >>> canonical("/%7ejoe/b%c3%bccher/ü?a=*")
     '/~joe/b%C3%BCcher/%C3%BC?a=%2A'
     """
@@ -130,8 +128,6 @@ class RuleSet:
     2.2.2). Rules without a wildcard are looked up by each of their lengths; those with one are tried, longest
     first.
 
-    Examples
-    --------
     >>> rules = RuleSet([Rule(False, "/*.gif$", 2), Rule(True, "/logo*.gif$", 3)])
     >>> rules.decide("https://example.org/a.gif").allowed, rules.decide("https://example.org/logo.gif").allowed
     (False, True)
@@ -249,8 +245,6 @@ def _matches(pattern: _Pattern, path: str) -> bool:
 class RobotsFile:
     r"""The groups and sitemaps of the first 500 KiB of a robots.txt (RFC 9309 sections 2.3 and 2.5).
 
-    Examples
-    --------
     >>> file = RobotsFile("User-agent: a\nUser-agent: b\nDisallow: /x\n\nUser-agent: *\nDisallow: /")
     >>> [file.rules(name).decide("https://example.org/y").allowed for name in ("A", "b", "c")]
     [True, True, False]
@@ -328,8 +322,6 @@ class RobotsFile:
 def lines(text: str) -> Iterator[tuple[int, str, str]]:
     r"""Yield number, name in lower case and value of each line that has them.
 
-    Examples
-    --------
     >>> list(lines("# all\nUser-Agent : * # everyone\nDisallow /x\nwords"))
     [(2, 'user-agent', '*'), (3, 'disallow', '/x')]
     """
@@ -345,8 +337,6 @@ def lines(text: str) -> Iterator[tuple[int, str, str]]:
 def token(value: str) -> str:
     """Return the product token that a User-agent line names, "*" for all.
 
-    Examples
-    --------
     >>> token("Googlebot/2.1"), token("*"), token("AdsBot-Google*")
     ('googlebot', '*', 'adsbot-google')
     """

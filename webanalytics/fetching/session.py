@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import ssl
+from collections.abc import MutableMapping
 from contextlib import AbstractAsyncContextManager
 from functools import cache
 from typing import Any, Literal, Self
@@ -137,8 +138,7 @@ class Sessions:
         """Return the session that an address is asked by."""
         if not self._open:
             raise RuntimeError("the Fetcher is not open: use it in `async with`")
-        proxy = self._settings.proxy
-        way = None if proxy is None else proxy.way(url.scheme, url.raw_host or "", url.port or 0)
+        way = self._settings.way(url)
         key = "" if way is None or not way.is_socks else way.url
         if key not in self._open:
             self._open[key] = open_session(self._settings, self._names, way)
@@ -174,16 +174,22 @@ def request(
     if settings.access is not None:
         headers |= settings.access.sent(str(url), method)
         opened = settings.access.found(str(url))
-    proxy = None if way is None or way.is_socks else way
-    if proxy is not None and url.scheme == "http":  # else it is told before it connects, and the host never
-        headers |= proxy.headers
     return session.request(
         method,
         url,
         headers=headers,
         allow_redirects=False,
         timeout=timeout,
-        proxy=None if proxy is None else proxy.url,
-        proxy_headers=None if proxy is None or url.scheme == "http" else proxy.headers,
         ssl=True if opened is None or opened.tls is None else opened.tls,
+        **through(way, url, headers),
     )
+
+
+def through(way: Way | None, url: URL, headers: MutableMapping[str, str]) -> dict[str, Any]:
+    """Return what sends a request through a proxy, which may add to its headers."""
+    if way is None or way.is_socks:
+        return {}
+    if url.scheme == "http":  # else it is told before it connects, and the host never
+        headers.update(way.headers)
+        return {"proxy": way.url}
+    return {"proxy": way.url, "proxy_headers": way.headers}

@@ -7,19 +7,15 @@ them, and only addresses and dates are kept. Cancelling ends it after the block 
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from webanalytics.errors import ErrorType
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.response import FetchError, Problem
 from webanalytics.fetching.robots import asked_before
 from webanalytics.fetching.sitemap_entries import Entries
 from webanalytics.fetching.sitemap_parser import BLOCK, MOST_CHILDREN, Budget, Document, SitemapParser
 
-Row = dict[str, Any]
 Source = Literal["given", "index", "robots.txt"]
 
 
@@ -49,30 +45,8 @@ class SitemapFile:
     failures: list[FetchError] = field(default_factory=list)
 
 
-class SitemapTree(Sequence[SitemapFile]):
-    """All sitemaps that one leads to, in their order; `rows` has their entries and failures."""
-
-    def __init__(self, files: list[SitemapFile]) -> None:
-        self._files = files
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._files[place]
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-    def rows(self) -> Iterator[Row]:
-        """Yield one row for each entry and each failure, made one at a time."""
-        for file in self._files:
-            yield from (_entry_row(file, place) for place in range(len(file.entries)))
-            for failure in file.failures:
-                yield _row(
-                    None,
-                    file.url,
-                    error=failure.sentence,
-                    error_type=failure.error_type,
-                    error_key=failure.key,
-                )
+SitemapTree = list[SitemapFile]
+"""All sitemaps that one leads to, in their order."""
 
 
 async def read_sitemap(
@@ -91,7 +65,7 @@ async def read_sitemap(
     ``Sitemap`` line of robots.txt.
     """
     reading = _Reading(fetcher, parameter, limits or SitemapLimits())
-    return SitemapTree(await reading.read(url, 0, "given"))
+    return await reading.read(url, 0, "given")
 
 
 class _Sink:
@@ -196,35 +170,10 @@ class _Reading:
         return FetchError(problem.key, {"parameter": self._parameter, **problem.details})
 
 
-@dataclass(slots=True)
-class Parsed:
-    """The contents of one sitemap that is at hand."""
-
-    document: Document
-
-    @property
-    def rows(self) -> list[Row]:
-        """Its entries."""
-        file = SitemapFile("", "given", self.document.entries)
-        return [_entry_row(file, place) for place in range(len(file.entries))]
-
-    @property
-    def children(self) -> list[str]:
-        """The sitemaps that it names."""
-        return self.document.children
-
-    @property
-    def broken(self) -> bool:
-        """Whether it could not be read to its end."""
-        return self.document.broken
-
-
-def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> Parsed:
+def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> Document:
     r"""Return the entries and the further sitemaps of one document, also gzipped, or raise `Problem`.
 
-    Examples
-    --------
-    >>> parse_sitemap(b"https://example.com/\nhttps://example.com/a", "https://example.com/s.txt").rows[1]["url"]
+    >>> parse_sitemap(b"https://example.com/\nhttps://example.com/a", "https://example.com/s.txt").entries.urls[1]
     'https://example.com/a'
     """
     parser = SitemapParser(url, Budget(children=MOST_CHILDREN), max_bytes)
@@ -235,48 +184,8 @@ def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_b
         if problem.key != "broken_sitemap":
             raise
         parser.document.broken = True
-    return Parsed(parser.document)
-
-
-def _entry_row(file: SitemapFile, place: int) -> Row:
-    entries = file.entries
-    priority = entries.priorities[place]
-    row = _row(
-        entries.urls[place],
-        file.url,
-        lastmod=entries.lastmods[place] or None,
-        changefreq=entries.changefreqs[place] or None,
-        priority=None if math.isnan(priority) else priority,
-    )
-    row |= {plural: entries.counts[kind][place] for kind, plural in COUNTED.items()}
-    row["alternates"] = [one._asdict() for one in entries.alternates.get(place, ())]
-    row["extension_faults"] = entries.faults.get(place, "")
-    return row
+    return parser.document
 
 
 COUNTED = {"image": "images", "video": "videos", "news": "news"}
 """Columns that count the extensions of an entry."""
-
-
-def _row(
-    url: str | None,
-    sitemap: str = "",
-    *,
-    lastmod: str | None = None,
-    changefreq: str | None = None,
-    priority: float | None = None,
-    error: str | None = None,
-    error_type: ErrorType | None = None,
-    error_key: str | None = None,
-) -> Row:
-    return {
-        "url": url,
-        "lastmod": lastmod,
-        "changefreq": changefreq,
-        "priority": priority,
-        "sitemap": sitemap,
-        "status": "error" if error else "ok",
-        "error": error,
-        "error_type": error_type,
-        "error_key": error_key,
-    }

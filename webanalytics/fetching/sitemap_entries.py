@@ -47,8 +47,6 @@ class Alternate(NamedTuple):
 class Texts(Sequence[str]):
     """Texts one after another as bytes: half a million addresses take 20 MB so, and 50 MB as objects.
 
-    Examples
-    --------
     >>> texts = Texts()
     >>> texts.append("tea")
     >>> texts[0], list(texts)
@@ -77,10 +75,7 @@ class Texts(Sequence[str]):
 
 @dataclass(slots=True)
 class Entries:
-    """The entries of one sitemap as columns; what most entries lack is kept by row.
-
-    A date or a frequency that is missing is an empty text.
-    """
+    """The entries of one sitemap as columns; what most entries lack is kept by row."""
 
     urls: Texts = field(default_factory=Texts)
     lastmods: Texts = field(default_factory=Texts)
@@ -130,8 +125,6 @@ def absolute(base: str, link: str) -> str:
 def extension_of(tag: str) -> str:
     """Return which extension an element belongs to, "" for the sitemap's own.
 
-    Examples
-    --------
     >>> extension_of("{http://www.google.com/schemas/sitemap-image/1.1}loc"), extension_of("video:title")
     ('image', 'video')
     """

@@ -267,8 +267,6 @@ class SitemapParser:
             self._take = self._text
             self._take(head)
 
-    # ---- XML
-
     def _begin_xml(self, head: bytes, encoding: str) -> None:
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
         self._target = _Target(self._url, self.document, self._budget)
@@ -337,8 +335,6 @@ class SitemapParser:
 
     def _broken(self) -> Problem:
         return Problem("broken_sitemap", count=self.document.count)
-
-    # ---- texts
 
     def _robots(self, data: bytes) -> None:
         if len(self._rest) < LARGEST_ROBOTS:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from yarl import URL
 
 from webanalytics.fetching.exchange import RawResponse, Wanted
-from webanalytics.fetching.exchange_record import Asked, Exchange, FetchLog
 from webanalytics.fetching.refusals import refusal
-from webanalytics.fetching.response import FetchError, Problem, Response
+from webanalytics.fetching.response import Asked, Exchange, FetchError, FetchLog, Problem, Response
 
 MOST_CHALLENGES = 3
 """Challenges of one try that are answered: with many requests under way, nonces are soon too old."""
 
 
 class FetchState:
-    """A fetch in progress: the URL it has reached, and the seconds it has taken.
-
-    ``asked`` is given where the fetch is recorded; ``is_rules`` says that it is of a robots.txt.
-    """
+    """A fetch in progress: the URL it has reached, and the seconds it has taken."""
 
     def __init__(
         self, wanted: Wanted, start: URL, *, robots: bool, asked: Asked | None, is_rules: bool = False

@@ -158,10 +158,7 @@ def contexts(ca: str | os.PathLike[str] | None) -> list[ssl.SSLContext]:
 
 
 async def shown(place: Any, trust: Any, free: bool, seconds: float, retries: int) -> Shown:
-    """Return what a server shows at a place: address, port, protocol and the name asked for; else `Problem`.
-
-    A chain that is not trusted ends the first connection, and is read in a second one.
-    """
+    """Return what a server shows at a place: address, port, protocol and the name asked for."""
     try:
         async with asyncio.timeout(seconds):
             try:

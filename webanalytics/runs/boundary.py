@@ -44,11 +44,7 @@ def keeps_frames() -> bool:
 
 
 def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise the error about arguments that a function does not take, before any work.
-
-    Raises `ParameterError` for a keyword that is neither a parameter nor an option, naming the nearest one
-    that is. Raises `TypeError` for arguments that are missing or too many, in Python's words.
-    """
+    """Raise the error about arguments that a function does not take, before any work."""
     signature = _signature(function)
     kind = kind_of_options(function)
     for key in kwargs if kind else ():
@@ -181,15 +177,18 @@ class Run:
 
     def grow(self, total: int) -> None:
         """Say that there is more to do than was known."""
+
+        def show(bar: Any) -> None:
+            bar.total = total
+            bar.refresh()
+
         if total != self.total:
             self.total = total
-            if self._showing:
-                self.emit(lambda: self._grow(total))
+            self._on_bar(show)
 
     def note(self, text: str) -> None:
         """Show a few words next to the bar."""
-        if self._showing:
-            self.emit(lambda: self._note(text))
+        self._on_bar(lambda bar: bar.set_postfix_str(text))
 
     def step(self, count: int = 1) -> None:
         """Count further inputs as answered."""
@@ -197,23 +196,20 @@ class Run:
         now = time.monotonic()
         if self._showing and self._unseen and now - self._seen_at >= REDRAW_SECONDS:
             seen, self._unseen, self._seen_at = self._unseen, 0, now
-            self.emit(lambda: self._update(seen))
+            self._on_bar(lambda bar: bar.update(seen))
 
     def _open(self, total: int, name: str, done: int) -> None:
         self._bar = progress_bar(total, name, done)
 
-    def _note(self, text: str) -> None:
-        if self._bar is not None:
-            self._bar.set_postfix_str(text)
+    def _on_bar(self, change: Callable[[Any], object]) -> None:
+        """Change the bar in the thread that draws it, if one is drawn."""
 
-    def _grow(self, total: int) -> None:
-        if self._bar is not None:
-            self._bar.total = total
-            self._bar.refresh()
+        def draw() -> None:
+            if self._bar is not None:
+                change(self._bar)
 
-    def _update(self, count: int) -> None:
-        if self._bar is not None:
-            self._bar.update(count)
+        if self._showing:
+            self.emit(draw)
 
     def close(self) -> None:
         """Remove the progress bar."""
@@ -331,10 +327,7 @@ def _next(events: queue.SimpleQueue[Any]) -> Any:
 
 
 def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
-    """Return what the coroutine returns; on Ctrl-C cancel it, wait for its clean-up, and raise.
-
-    Progress is drawn here, in the caller's thread, where a notebook expects it.
-    """
+    """Return what the coroutine returns; on Ctrl-C cancel it, wait for its clean-up, and raise."""
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     run.emit = events.put
     run.thread = thread = _LoopThread(main, events)
@@ -356,10 +349,7 @@ def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
 
 
 def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return the plain form of an async function: same signature, same documentation.
-
-    On Ctrl-C or "Interrupt kernel" it raises `AuditInterrupted`, which carries the finished rows.
-    """
+    """Return the plain form of an async function: same signature, same documentation."""
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:

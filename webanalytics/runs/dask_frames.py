@@ -31,11 +31,7 @@ Function = Callable[..., Coroutine[Any, Any, Any]]
 
 
 async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
-    """Return the call as a Dask DataFrame.
-
-    Raises `ParameterError` for a function that does not answer row by row, and for arguments that cannot go
-    to other machines.
-    """
+    """Return the call as a Dask DataFrame."""
     parameter, *_ = signature(function).parameters
     operation = _operation(function, parameter)
     given = {key: value for key, value in kwargs.items() if key != parameter}

@@ -28,8 +28,7 @@ from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, Report, RunSp
 from webanalytics.runs.backends.local import LocalBackend
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.build import FrameBuilder
-from webanalytics.runs.frames.inputs import Inputs, Rows, read_inputs
-from webanalytics.runs.frames.texts import Texts, about_texts, read_texts
+from webanalytics.runs.frames.inputs import Inputs, Rows, Texts, about_texts, read_inputs, read_texts
 from webanalytics.runs.partial import Partial, any_interrupted, forget, identity_of, keep, remember
 from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.row_folder import SavingBuilder, keeps_rows
@@ -204,8 +203,6 @@ class _Call:
             forget(self._partial)
         return made
 
-    # ---------------------------------------------------------------- beginning
-
     async def _begin(self) -> None:
         """Take up what an earlier run has left, and show the progress from there."""
         jobs = self._rows.jobs
@@ -227,11 +224,7 @@ class _Call:
             in_parts = self._backend.priced and len(self._operations) > 1
             in_rows = keeps_rows(self._operations) and self._hooks.on_restored is None and not in_parts
             store = Checkpoint(
-                self._options["store"],
-                self._spec,
-                self._backend.family,
-                self._hooks.extra,
-                forgets=in_rows,
+                self._options["store"], self._spec, self._backend.family, self._hooks.extra, forgets=in_rows
             )
             try:
                 if in_rows:
@@ -262,8 +255,6 @@ class _Call:
         if kept is not None:
             self._builder.add(kept)
         return kept is not None
-
-    # ---------------------------------------------------------------- asking
 
     async def _ask(self) -> None:
         """Run the backend on what it serves, and take its results as they arrive."""
@@ -346,8 +337,6 @@ class _Call:
 
             finished = await asyncio.to_thread(write)
             store.forget(digest(self._rows.jobs[number].subject) for number in finished)
-
-    # ---------------------------------------------------------------- ending
 
     async def _made_frame(self) -> pd.DataFrame:
         """Return the frame of what is finished, made in a thread where that takes long."""

@@ -10,10 +10,7 @@ Network = IPv4Network | IPv6Network
 
 
 def read_networks(items: Iterable[str]) -> tuple[Network, ...]:
-    """Return networks in CIDR notation (RFC 4632, RFC 4291); an address is a network of one.
-
-    Raises `ValueError` for anything else, and for an address with bits set behind its prefix.
-    """
+    """Return networks in CIDR notation (RFC 4632, RFC 4291); an address is a network of one."""
     return tuple(ip_network(item.strip()) for item in items)
 
 

@@ -34,19 +34,10 @@ LONGEST_DEBT = 300.0
 
 
 class Admission:
-    """Places for requests that take time; a caller who finds none is asked to try again.
-
-    Once more than half of the places are taken, an account that holds more than half of those is refused
-    before the others.
-
-    ``on_change`` gets the number of places taken whenever that changes.
-    """
+    """Places for requests that take time; a caller who finds none is asked to try again."""
 
     def __init__(
-        self,
-        limit: int,
-        retry_after: float = RETRY_SECONDS,
-        on_change: Callable[[int], None] | None = None,
+        self, limit: int, retry_after: float = RETRY_SECONDS, on_change: Callable[[int], None] | None = None
     ) -> None:
         self._limit = limit
         self._retry_after = retry_after
@@ -220,10 +211,7 @@ log = logging.getLogger("webanalytics.service")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How much of a minute's allowance of requests is used.
-
-    ``reset`` is the Unix time at which the next request beyond those left is allowed.
-    """
+    """How much of a minute's allowance of requests is used."""
 
     limit: int
     remaining: int

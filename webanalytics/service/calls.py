@@ -76,10 +76,7 @@ class Caller:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer before it has a format.
-
-    ``envelope`` is the body of the answer, also of a GraphQL response.
-    """
+    """An answer before it has a format."""
 
     status: int
     envelope: Mapping[str, Any]

@@ -104,10 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run ``serve`` or ``keys`` and return the exit status.
-
-    Raises `MissingExtraError` when a package of the extra ``service`` is not installed.
-    """
+    """Run ``serve`` or ``keys`` and return the exit status."""
     try:
         return _run(_parser().parse_args(arguments))
     except ModuleNotFoundError as error:

@@ -51,10 +51,7 @@ def flag(key: str) -> str:
 
 
 def operation_name(given: str, parameter: str = "operations") -> str:
-    """Return an operation's name for its name or its path in the service.
-
-    Raises `ParameterError` naming the choices.
-    """
+    """Return an operation's name for its name or its path in the service."""
     word = given.strip().lower()
     for operation in OPERATIONS.values():
         if word in (operation.name, operation.path):
@@ -230,10 +227,7 @@ def _from_file(file: Path | None) -> tuple[dict[str, Any], dict[str, Plan], dict
 def read_settings(
     flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None
 ) -> ServiceSettings:
-    """Return the settings of a service from all sources.
-
-    Raises `ParameterError` for the first wrong value or unknown key.
-    """
+    """Return the settings of a service from all sources."""
     if file is None and environment.get(FILE_VARIABLE):
         file = Path(environment[FILE_VARIABLE])
     values, plans, prices = _from_file(file)

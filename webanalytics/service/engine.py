@@ -326,13 +326,7 @@ class Engine:
                     self._metrics.fetched(outcome, clock() - began)
 
     async def _analyse(
-        self,
-        work: Work,
-        settings: dict[str, Any],
-        content: Any,
-        size: int,
-        account: int,
-        parameter: str = "",
+        self, work: Work, settings: dict[str, Any], content: Any, size: int, account: int, parameter: str = ""
     ) -> Mapping[str, Any] | Result:
         """Return a worker's answer, or the result of a failure, whose sentence names the parameter."""
         operation = work.operation
@@ -343,12 +337,7 @@ class Engine:
                 began, label = clock(), "cancelled"
                 try:
                     answer = await self._answering.analyse(
-                        (operation,),
-                        {operation.name: settings},
-                        content,
-                        deadline,
-                        self._prepared,
-                        parameter,
+                        (operation,), {operation.name: settings}, content, deadline, self._prepared, parameter
                     )
                     outcome = await self._outcome(answer)
                     label = "error" if isinstance(outcome, Message) else "ok"

@@ -171,10 +171,7 @@ class GraphQLEndpoint:
         self._tokens = settings.graphql_tokens
 
     def parse(self, query: Any, variables: Any, operation_name: Any) -> Prepared:
-        """Parse a query and collect its calls, without calling anything.
-
-        Raises `Problem` 400 with one sentence that names one of the three.
-        """
+        """Parse a query and collect its calls, without calling anything."""
         _check_types(query, variables, operation_name)
         document = self._read(query)
         _check_name(document, operation_name or None)
@@ -191,10 +188,7 @@ class GraphQLEndpoint:
         return Prepared(calls, result, *query_parts)
 
     async def execute(self, prepared: Prepared, run: Run, premium: bool) -> dict[str, Any]:
-        """Run a query's operations concurrently, and select the requested fields.
-
-        `run` answers one operation with unchecked parameters. Of those that failed ``data`` has null.
-        """
+        """Run a query's operations concurrently, and select the requested fields."""
 
         async def one(operation: Operation, parameters: dict[str, Any]) -> Result:
             try:
@@ -220,11 +214,7 @@ class GraphQLEndpoint:
         return answered
 
     def _execute(
-        self,
-        root: Root,
-        document: gql.DocumentNode,
-        variables: dict[str, Any],
-        operation_name: str | None,
+        self, root: Root, document: gql.DocumentNode, variables: dict[str, Any], operation_name: str | None
     ) -> gql.ExecutionResult:
         return gql.execute_sync(
             self.schema,
@@ -363,10 +353,7 @@ class Queries:
         self._endpoint = endpoint
 
     async def run(self, caller: Caller, body: Mapping[str, Any]) -> Answer:
-        """Answer one request; each operation in it that succeeds costs its credits.
-
-        Raises `Problem` 400 for a wrong query, 429 where no credits are left.
-        """
+        """Answer one request; each operation in it that succeeds costs its credits."""
         prepared = self._endpoint.parse(body.get("query"), body.get("variables"), body.get("operationName"))
         caller.record.inputs = len(prepared.calls)
         cost = sum(self._calls.price(operation) for operation, _ in prepared.calls.values())

@@ -123,10 +123,7 @@ def caller_address(request: web.BaseRequest, proxies: Sequence[Network]) -> Addr
 
 
 def check_key(key: Key | None) -> Key:
-    """Return the key if it is valid now.
-
-    Raises `Problem` 401 for an unknown or expired key, 403 for a revoked one.
-    """
+    """Return the key if it is valid now."""
     state = None if key is None else key.state(time.time())
     if state == "revoked":
         raise Problem(403, Message("key_revoked"))

@@ -180,10 +180,7 @@ def _cannot_be_opened(url: str, error: Exception) -> ParameterError:
 
 
 class ImageStore:
-    """Keeps converted images until they expire, as an asynchronous context manager that sweeps its folder.
-
-    Raises `ParameterError` where fsspec does not know the protocol of the URL, or has no package for it.
-    """
+    """Keeps converted images until they expire, as an asynchronous context manager that sweeps its folder."""
 
     def __init__(
         self,
@@ -233,10 +230,7 @@ class ImageStore:
             return await self._run(function, *arguments)
 
     async def save(self, content: bytes, extension: str) -> StoredImage:
-        """Store an image under a new name with the extension ``webp``, ``png``, ``jpg``, ``gif`` or ``tiff``.
-
-        Raises `Problem` 503 when the store is full, cannot be written to or does not answer.
-        """
+        """Store an image under a new name, with the extension of its format."""
         now, token = self._clock(), uuid4()
         expires = int(now + self._seconds)
         name = f"{expires}-{token.hex}.{extension}"
@@ -249,10 +243,7 @@ class ImageStore:
         return StoredImage(str(UUID(hex=token.hex)), name, expires)
 
     async def open(self, name: str) -> Download | None:
-        """Return an image by its file name, None for any other name and after it has expired.
-
-        Raises `Problem` 503 when the store does not answer.
-        """
+        """Return an image by its file name, None for any other name and after it has expired."""
         found = _NAME.fullmatch(name)
         if found is None or int(found[1]) <= self._clock():
             return None

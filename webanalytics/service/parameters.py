@@ -19,7 +19,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestPayloadError
 
 from webanalytics.core.messages import Message, required
-from webanalytics.core.operations.parameter import REQUIRED
+from webanalytics.core.operations.model import REQUIRED
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.data_urls import base64_content, data_url_content, is_data_url
 from webanalytics.operations import Operation, Parameter
@@ -54,8 +54,6 @@ ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 def read_object(text: bytes) -> dict[str, Any]:
     """Return the JSON object that a body is.
-
-    Raises `Problem` 400 when it is something else; RFC 8259 is taken at its word: no NaN, no lone surrogate.
 
     >>> read_object(b'{"phone": "+12085813945"}')
     {'phone': '+12085813945'}
@@ -103,10 +101,7 @@ class _Decoder:
 
 
 class Body:
-    """The body of one request, as a context manager that gives its memory back.
-
-    ``limit`` counts bytes after decompression, and ``too_large`` is the message about a larger body.
-    """
+    """The body of one request, as a context manager that gives its memory back."""
 
     def __init__(
         self,
@@ -167,11 +162,7 @@ class Body:
         if self._memory.take(self._account, self._received - self._counted):
             self._counted = self._received
         else:
-            raise Problem(
-                503,
-                Message("bodies_full"),
-                retry_after=BUSY_SECONDS,
-            )
+            raise Problem(503, Message("bodies_full"), retry_after=BUSY_SECONDS)
 
     async def read(self) -> bytes:
         """Return the whole body, its content encoding taken off."""
@@ -262,10 +253,7 @@ def texts(operation: Operation, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def check_parameters(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of one call by request name, defaults filled in; undeclared ones are dropped.
-
-    Raises `Problem` 400 with one sentence about the first wrong parameter in the order of declaration.
-    """
+    """Return the parameters of one call by request name, defaults filled in; undeclared ones are dropped."""
     checked: dict[str, Any] = {}
     left_out = _left_out(operation, given) if operation.alternative is not None else ""
     image = operation.subject if operation.kind == "image" else ""
@@ -292,10 +280,7 @@ def check_parameters(operation: Operation, given: Mapping[str, Any]) -> dict[str
 
 
 def _left_out(operation: Operation, given: Mapping[str, Any]) -> str:
-    """Return which of a subject and its alternative is not given, "" without an alternative.
-
-    Raises `Problem` 400 naming the subject where both are given.
-    """
+    """Return which of a subject and its alternative is not given, "" without an alternative."""
     other = operation.alternative
     if other is None or other.local:
         return ""

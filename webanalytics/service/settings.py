@@ -93,12 +93,7 @@ def text(
 
 
 def url(
-    key: str,
-    default: str,
-    meaning: str,
-    pattern: str,
-    expects: str,
-    shown: Callable[[str], str] = mask,
+    key: str, default: str, meaning: str, pattern: str, expects: str, shown: Callable[[str], str] = mask
 ) -> Setting:
     """Return a setting that is a URL, shown without its password."""
     return replace(text(key, default, meaning, f"(?i:{pattern})", expects), shown=shown)
@@ -153,10 +148,7 @@ RECORDS: dict[str, Setting] = {
 
 
 class ServiceSettings:
-    """The settings of one service as attributes, the plans, and the price of each operation.
-
-    ``credits`` holds prices by name of operation, where they differ from the declaration's.
-    """
+    """The settings of one service as attributes, the plans, and the price of each operation."""
 
     def __init__(
         self,

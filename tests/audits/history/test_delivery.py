@@ -141,8 +141,8 @@ def test_what_nobody_takes_waits_for_the_next_run(
     monkeypatch.setenv("HOOK", hook.url)
     watched = Watch(tmp_path, NOINDEX, to='[[to]]\nkind = "slack"\nurl = "$HOOK"\n')
     assert two_nights(watched) == (4, ["new noindex 1 (/shop/* 1)"]), "the file has it, the webhook has not"
-    assert "2 slack: it answered HTTP 503" in capfd.readouterr().err
-    assert [entry["to"] for entry in watched.state["outbox"]] == ["2 slack"]
+    assert "slack: it answered HTTP 503" in capfd.readouterr().err
+    assert [entry["to"] for entry in watched.state["outbox"]] == ["slack"]
     assert {path for path, *_ in hook.got} == {f"/{SECRET}"}, "no redirect was followed"
     assert SECRET.encode() not in everything(tmp_path)
     changed = site({"/shop/p4": page("/shop/p4", robots="noindex")})
@@ -150,6 +150,31 @@ def test_what_nobody_takes_waits_for_the_next_run(
     assert len(hook.got) == 4
     assert hook.got[3][2]["text"].startswith("Lamps: 1 new\nNew: noindex")
     assert watched.state["outbox"] == []
+
+
+def test_what_waits_stays_in_its_order_and_is_asked_for_once_a_run(
+    tmp_path: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hook.statuses = [500] * 6
+    monkeypatch.setenv("HOOK", hook.url)
+    watched = Watch(tmp_path, NOINDEX, to='[[to]]\nkind = "webhook"\nurl = "$HOOK"\n')
+    assert two_nights(watched)[0] == 4
+    assert watched.run(site())[0] == 4
+    assert len(hook.got) == 6, "three tries of the first message in each run, none of the one behind it"
+    assert len(watched.state["outbox"]) == 2
+    # another recipient before it is no other name for it
+    text = watched.config.read_text()
+    watched.config.write_text(text.replace("[[to]]", '[[to]]\nkind = "stdout"\n[[to]]', 1))
+    assert watched.run(site()) == (0, [])
+    assert [body["subject"] for *_, body in hook.got[6:]] == ["Lamps: 1 new", "Lamps: 1 resolved"]
+    hook.statuses = [500] * 3
+    watched.run(site({"/shop/p4": page("/shop/p4", robots="noindex")}))
+    watched.config.write_text(text.replace('kind = "webhook"\nurl = "$HOOK"', 'kind = "stdout"'))
+    capfd.readouterr()
+    unchanged = site({"/shop/p4": page("/shop/p4", robots="noindex")})
+    assert watched.run(unchanged)[0] == 4
+    assert "a message is lost: webhook is no recipient any more" in capfd.readouterr().err
+    assert watched.run(unchanged) == (0, [])
 
 
 def test_mail(tmp_path: Path, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,6 +239,9 @@ def test_words_of_pages_are_no_markup() -> None:
     assert part["content"]["body"][0]["inlines"][0]["type"] == "TextRun", "which has no Markdown"
 
 
+MAIL = {"kind": "mail", "server": "a", "from": "b@b.example", "to": "c@c.example"}
+
+
 @pytest.mark.parametrize(
     ("to", "said"),
     [
@@ -225,10 +253,16 @@ def test_words_of_pages_are_no_markup() -> None:
             "variable as its password",
         ),
         ({"kind": "mail", "server": "a"}, "have server and from and to"),
+        ({"kind": "webhook", "url": "ftp://a.example/"}, "have an address as its url"),
+        ({"kind": "webhook", "url": 5}, "text in one line as its url"),
+        ({"kind": "file", "path": "a", "mode": "w"}, "not have 'mode'"),
+        (MAIL | {"from": "a@b.example\nBcc: c@d.example"}, "text in one line as its from"),
+        (MAIL | {"to": ["a@b.example", "c@d.example\r\nSubject: x"]}, "text in one line as its to"),
+        (MAIL | {"tls": "no"}, "as its tls one of starttls, tls, none"),
     ],
 )
 def test_wrong_recipients(to: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said) as caught:
-        messages.checked(to)
+        messages.checked(to, Path())
     assert "open" not in str(caught.value).replace("opened", "")
     assert "hooks.slack" not in str(caught.value)

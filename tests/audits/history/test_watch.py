@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
 import shutil
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -54,6 +56,14 @@ GOOD = 'history = "h"\nurls = ["https://a.example/"]\n'
         (GOOD + '[[alert]]\nwhen = "lost"\nruns = "3 of 2"\n', "no such 'runs'"),
         (GOOD + '[[alert]]\nwhen = "issues"\npriority = "urgent"\n', "no such 'priority'"),
         (GOOD + '[[alert]]\nwhen = "lost"\nsegment = "("\n', "segment"),
+        (GOOD + '[[alert]]\nwhen = "lost"\nsegment = 5\n', "no such 'segment'"),
+        (GOOD + '[[alert]]\nwhen = "issues"\nrule = "title_mising"\n', "no such 'rule'"),
+        ('alert = ["noindex"]\n' + GOOD, "`alert` parameter must be a list of tables"),
+        ('to = "slack"\n' + GOOD, "`to` parameter must be a list of tables"),
+        ("options = 5\n" + GOOD, "`options` parameter must be a table"),
+        ('history = 5\nurls = ["https://a.example/"]\n', "`history` parameter must be text"),
+        ('history = ""\nurls = ["https://a.example/"]\n', "have `history`"),
+        (GOOD + '[[to]]\nkind = "file"\npath = 5\n', "text in one line as its path"),
         (GOOD + '[[alert]]\nwhen = "redirects"\nplan = "none.csv"\n', "`plan` that is a file"),
         ('thin = "now and then"\n' + GOOD, "`thin` parameter"),
         (GOOD + '[[to]]\nkind = "slack"\nurl = "$NOT_THERE"\n', "NOT_THERE"),
@@ -187,6 +197,39 @@ def test_a_rule_that_is_a_condition_too_is_told_once(tmp_path: Path) -> None:
         ["new noindex 1 (/shop/* 1)"],
     )
     assert watched.run(site()) == (0, ["resolved noindex 1 (/shop/* 1)"])
+
+
+def test_a_price_that_changes_in_structured_data(tmp_path: Path) -> None:
+    def shop(price: str) -> dict[str, Any]:
+        offer = {"@type": "Offer", "price": price, "priceCurrency": "EUR"}
+        product = json.dumps(
+            {"@context": "https://schema.org", "@type": "Product", "name": "p4", "offers": offer}
+        )
+        script = f'<script type="application/ld+json">{product}</script>'.encode()
+        return site({"/shop/p4": page("/shop/p4") + script})
+
+    watched = Watch(tmp_path, '[[alert]]\nwhen = "changed"\nfield = "price"\n')
+    assert watched.run(shop("10.00")) == (0, [])
+    assert watched.run(shop("12.00")) == (1, ["new price 1 (/shop/* 1)"])
+    assert watched.run(shop("12.00")) == (0, [])
+
+
+def test_each_limit_is_an_alert_of_its_own_and_the_oldest_certificate_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nights = [[90, 90], [20, 90], [20, 90], [5, 90], [90, 6], [90, 90]]
+    left = iter(nights)
+
+    def certificates(hosts: list[str], **_: Any) -> pd.DataFrame:
+        assert hosts == [watched.url.removeprefix("http://")]
+        return pd.DataFrame([{"host": "shop.example", "days_left": days} for days in next(left)])
+
+    monkeypatch.setattr(webanalytics, "certificates", certificates)
+    alerts = "".join(f'[[alert]]\nwhen = "certificate"\ndays = {days}\n' for days in (30, 7))
+    watched = Watch(tmp_path, alerts)
+    told = [watched.run(site())[1] for _ in nights]
+    new, over = "new certificate 1 (shop.example 1)", "resolved certificate 1 (shop.example 1)"
+    assert told == [[], [new], [], [new], [], [over, over]]
 
 
 def blocks(language: str) -> list[str]:

@@ -34,7 +34,7 @@ def by_url(found: Any) -> dict[str, int]:
     return counts
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.sampled_from((writers.apache, writers.nginx)), NAMES, AGENTS)
 def test_what_a_server_writes_is_read(escape: Any, name: str, agent: str) -> None:
     line = writers.combined(escape, f"/{name}", agent).encode()

@@ -49,7 +49,14 @@ def test_each_old_address_is_asked_and_judged(tmp_path: Path) -> None:
         )
         plan.to_csv(tmp_path / "plan.csv", index=False)
         old = [f"{server.url}/forgotten", f"{server.url}/good"]
-        found = wa.check_redirects(tmp_path / "plan.csv", old=old, allow_private=True, progress=False)
+        report = tmp_path / "report.html"
+        given = {"old": old, "report": report, "allow_private": True, "progress": False}
+        found = wa.check_redirects(tmp_path / "plan.csv", **given)
+        written = report.read_text()
+        for path in ("/loop", "/stays", "/other", "/forgotten", "/passing", "/chain", "/hidden", "/copy"):
+            assert f"{server.url}{path}<" in written
+        assert f"{server.url}/good<" not in written
+        assert f"{server.url}/dead<" not in written
         paths = found["old"].str.removeprefix(server.url)
         assert dict(zip(paths, found["verdict"], strict=True)) == {
             "/loop": "fails",

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.audits.moves.relaunches import relaunch
 from webanalytics.audits.moves.plan import RedirectMap
 
 SUBJECTS = {
@@ -105,6 +106,37 @@ def test_pages_of_few_words_go_by_title_and_address() -> None:
     )
     plan = wa.redirect_map(old, new)
     assert found(plan, "new", "method") == [["https://n.example/shop/red-chair", "title and address"]]
+
+
+@pytest.mark.parametrize("kind", ["shop", "club"])
+def test_a_relaunch_with_addresses_and_texts_written_anew(kind: str) -> None:
+    """Merged pages, other folders, languages, case and programs: all are found, and what is gone is gone."""
+    old, new, truth = relaunch(kind)
+    table = wa.redirect_map(old, new, progress=False).table
+    assert (
+        dict(zip(table["old"], table["new"].astype(object).where(table["new"].notna(), None), strict=True))
+        == truth
+    )
+    assert (table["decision"] == "sure").sum() >= 10
+    merged = table["note"].fillna("").str.contains("old pages that lead here")
+    assert merged.sum() == {"shop": 3, "club": 4}[kind]
+
+
+@pytest.mark.parametrize("kind", ["shop", "club"])
+def test_nothing_is_sure_where_no_page_has_a_counterpart(kind: str) -> None:
+    old, new, truth = relaunch(kind)
+    left = new[~new["url"].isin([url for url in truth.values() if url])]
+    decisions = wa.redirect_map(old, left, progress=False).table["decision"]
+    assert "sure" not in set(decisions)
+    assert (decisions == "gone").mean() > 0.9
+
+
+def test_addresses_are_the_same_in_other_case_and_of_another_program() -> None:
+    old = [f"https://o.example{path}" for path in ("/Tea/Green.php", "/index.html", "/a.html?id=7", "/TEA")]
+    new = [f"https://n.example{path}" for path in ("/tea/green/", "/", "/A?id=7", "/tea", "/TEA")]
+    assert found(wa.redirect_map(old, new), "new", "method") == [
+        [f"https://n.example{path}", "same address"] for path in ("/tea/green/", "/", "/A?id=7", "/TEA")
+    ]
 
 
 def test_lists_of_addresses_are_enough() -> None:

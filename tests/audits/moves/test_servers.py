@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
 
 import webanalytics as wa
+from webanalytics.audits.moves import server_files
 from webanalytics.audits.moves.plan import RedirectMap
 
 OLD, NEW = "https://old.example", "https://new.example"
@@ -36,9 +38,9 @@ PAIRS = {
 UNTOUCHED = ("/plainer", "/plain/more", "/page", "/page?id=77", "/aab(c)[d].x")
 
 
-def plan() -> RedirectMap:
-    return wa.redirect_map([OLD + old for old in PAIRS], [NEW + new for new in PAIRS.values()]).fix(
-        {OLD + old: NEW + new for old, new in PAIRS.items()}
+def plan(new_site: str = NEW) -> RedirectMap:
+    return wa.redirect_map([OLD + old for old in PAIRS], [new_site + new for new in PAIRS.values()]).fix(
+        {OLD + old: new_site + new for old, new in PAIRS.items()}
     )
 
 
@@ -156,6 +158,82 @@ def test_a_server_reads_its_map(name: str, tmp_path: Path) -> None:
             old: (301, new) for old, new in zip(made.table["old"], made.table["new"], strict=True)
         }
         assert {target: asked(url, target)[0] for target in UNTOUCHED} == dict.fromkeys(UNTOUCHED, 404)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_is_asked_whether_it_does_as_planned(name: str, tmp_path: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    pages = {
+        urlsplit(new)._replace(scheme="", netloc="").geturl(): b"<title>A page</title>"
+        for new in plan().table["new"]
+    }
+    with wa.testing.SiteServer(pages) as target:
+        made = plan(target.url)
+        with SERVERS[name](made, tmp_path) as url:  # type: ignore[attr-defined]
+            found = wa.check_redirects(
+                made, site=url, old=[f"{OLD}/plainer"], allow_private=True, progress=False
+            )
+    verdicts = dict(zip(found["old"], found["verdict"], strict=True))
+    assert verdicts.pop(f"{OLD}/plainer") == "not in the plan"
+    assert verdicts == dict.fromkeys(made.table["old"], "as planned")
+    assert found["kinds"].map(tuple).value_counts().to_dict() == {("301",): len(PAIRS), (): 1}
+
+
+HOSTILE = {  # none of these may lead another address anywhere, or keep a server from starting
+    "/%0a": "/break",
+    "/%00": "/nothing",
+    "/%0aRewriteRule%20.*%20http://evil.example/%20[R]": "/rule",
+    "/%22;%20return%20200;%20%23": "/words",
+    '/"} server { listen 1; }': "/block",
+    "/a\nredir http://evil.example/": "/line",
+    "/${HOME}": "/dollar",
+    "/{env.HOME}": "/brace",
+    "/{$HOME}": "/{$HOME}%{HTTP_HOST}${HOME}",
+    "/<<EOF": "/heredoc",
+    "/*": "/star",
+    "/:any": "/colon",
+    "/?id=:id": "/query",
+    "/%ff": "/byte",
+    "/Tea": "/capital",
+    "/tea": "/small",
+    "/t%65a": "/twice",
+    "/q?a": "/once",
+    "/q?A": "/else",
+    "/" + "x" * 200: "/long",
+    "/" + "x" * 5000: "/longer",
+    "/?" + "y" * 300: "/query-long",
+}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_hostile_addresses_in_a_map_lead_nothing_else_anywhere(name: str, tmp_path: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+
+    class Written:
+        def write(self, path: Path) -> Path:
+            pairs = [(OLD + old, NEW + new) for old, new in HOSTILE.items()]
+            return server_files.write(pairs, path, str(server_files.form_of(path)))
+
+    with SERVERS[name](Written(), tmp_path) as url:  # type: ignore[attr-defined, arg-type]
+        others = ["/", "/other", "/x", "/?id=7", "/etc", "/EOF", "/home"]
+        assert {target: asked(url, target) for target in others} == dict.fromkeys(others, (404, ""))
+        assert [asked(url, path)[1] for path in ("/Tea", "/tea")] == [f"{NEW}/capital", f"{NEW}/small"]
+        assert asked(url, "/" + "x" * 200) == (301, f"{NEW}/long")
+        assert asked(url, "/q?a") == (301, f"{NEW}/once")
+        assert asked(url, "/%22;%20return%20200;%20%23") == (301, f"{NEW}/words")
+
+
+def test_hostile_addresses_in_the_other_forms(tmp_path: Path) -> None:
+    pairs = [(OLD + old, NEW + new) for old, new in HOSTILE.items()]
+    lines = server_files.write(pairs, tmp_path / "_redirects", "redirects").read_text().splitlines()
+    assert {line.split()[0][0] for line in lines} == {"/"}
+    assert not {"/*", "/:any"} & {line.split()[0] for line in lines}
+    assert "/ id=%3Aid https://new.example/query 301!" in lines
+    tree = ElementTree.parse(server_files.write(pairs, tmp_path / "web.config", "iis"))
+    keys = [str(item.get("key")).lower() for item in tree.iter("add") if item.get("key")]
+    assert len(keys) == len(set(keys)) > 15
 
 
 def test_the_other_forms(tmp_path: Path) -> None:

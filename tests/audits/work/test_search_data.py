@@ -13,6 +13,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import effort_since
+from tests.limits import limited
 from webanalytics.errors import ParameterError
 
 TOP = "https://a.example"
@@ -225,6 +226,30 @@ def test_what_only_both_know() -> None:
     assert "clicks" not in wa.Audit(pages).causes()
 
 
+def test_what_only_search_results_know_and_the_order_by_clicks() -> None:
+    pages = {
+        "url": [f"{TOP}/a", f"{TOP}/b", f"{TOP}/c"],
+        "html": ["<title>A</title>", "<title>B</title>", "<title>C</title><h1>C</h1>"],
+    }
+    audit = wa.audit(pd.DataFrame(pages), progress=False)
+    rows = {
+        "page": ["/a", "/c", "/lost", "/dull", ""],
+        "clicks": [5, 90, 40, 0, 135],
+        "impressions": [9, 99, 50, 0, 9],
+    }
+    found = audit.with_search_data(pd.DataFrame(rows))
+    alone = found.search_issues().query("fact == 'not in the audit'")
+    assert alone[["url", "clicks", "impressions"]].values.tolist() == [["/lost", 40, 50]]
+    assert "not in the audit" not in set(found.select([f"{TOP}/a"]).search_issues()["fact"])
+    for table in (found.summary(by="clicks"), found.causes(by="clicks")):
+        assert table["clicks"].is_monotonic_decreasing
+        assert table.set_index("rule").loc[["viewport_missing", "h1_missing"], "clicks"].tolist() == [95, 5]
+    assert set(found.summary(by="clicks")["rule"]) == set(audit.summary()["rule"])
+    for wrong in (audit.summary, audit.causes):
+        with pytest.raises(ParameterError, match=r"`(audit|by)`"):
+            wrong(by="clicks")
+
+
 def test_orphans_and_deep_pages_of_a_crawl() -> None:
     audit = site("/far", "/lost")
     depths = pd.DataFrame({"crawl_depth": pd.array([7, None], "Int64"), "orphan": [False, True]})
@@ -331,3 +356,34 @@ def test_clicks_of_a_cause_are_those_of_its_pages_or_of_its_host() -> None:
     of_host = causes[causes["rule"] == "hsts_missing"]
     assert of_host["clicks"].tolist() == [3]
     assert of_host["examples"].tolist() == [TOP]
+
+
+def test_files_that_inflate_out_of_proportion_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webanalytics.audits.work.search_data.LEAST_INFLATED", 1_000_000)
+    lines = b"Page,Clicks\n" + b"https://a.example/,1\n" * 200_000
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(lines))
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("a.csv", "b.csv"):
+            archive.writestr(name, lines)
+    pd.DataFrame({"Page": ["https://a.example/"], "Clicks": [3]}).to_excel(
+        tmp_path / "good.xlsx", index=False
+    )
+    with (
+        zipfile.ZipFile(tmp_path / "good.xlsx") as good,
+        zipfile.ZipFile(tmp_path / "x.xlsx", "w", zipfile.ZIP_DEFLATED) as bad,
+        zipfile.ZipFile(tmp_path / "far.xlsx", "w", zipfile.ZIP_DEFLATED) as far,
+    ):
+        for name in good.namelist():
+            content, end = good.read(name), b"</sheetData>"
+            last = b'<row r="5000"><c r="XFD5000" t="inlineStr"><is><t>a</t></is></c></row>'
+            is_sheet = name.endswith("sheet1.xml")
+            bad.writestr(name, content.replace(end, last * 60_000 + end) if is_sheet else content)
+            far.writestr(name, content.replace(end, last + end) if is_sheet else content)
+    audit = site("/")
+    for name in ("x.csv.gz", "x.zip", "x.xlsx"):
+        with limited(memory=20_000_000), pytest.raises(wa.ParameterError, match="without compression"):
+            audit.with_search_data(tmp_path / name)
+    found = audit.with_search_data(tmp_path / "far.xlsx")  # whose cells would be 80 million
+    assert found.pages["clicks"].tolist() == [3]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.fresh import printed
-from webanalytics.core.operations.parameter import REQUIRED
+from webanalytics.core.operations.model import REQUIRED
 from webanalytics.core.operations.types import strict
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT, OPERATIONS

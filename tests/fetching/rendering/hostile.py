@@ -53,6 +53,36 @@ MEANS = {
     " add('<iframe src=/to?' + encodeURIComponent(T) + '></iframe>')",
     "SVG": "add('<svg><image href=' + T + '/svg /><use href=' + T + '/use.svg#a /></svg>')",
     "policy report": "add('<iframe src=/reports?' + encodeURIComponent(T) + '></iframe>')",
+    "further elements": "add('<embed type=application/pdf src=' + T + '/a.pdf><iframe src=' + T + '/b.pdf></iframe><object type="
+    "application/pdf data=' + T + '/c.pdf></object><link rel=manifest crossorigin=use-credentials href=' + T + '/manifest><link"
+    " rel=icon href=' + T + '/icon><link rel=modulepreload href=' + T + '/m.js><video controls><source src=' + T + '/v><track"
+    " default src=' + T + '/t.vtt></video><svg><filter id=f><feImage href=' + T + '/f /></filter><rect filter=url(#f) width=9"
+    " height=9 /></svg><div style=\"filter:url(' + T + '/f.svg#a);mask:url(' + T + '/m.svg#a);cursor:url(' + T + '/c),auto\">x"
+    "</div><a id=z attributionsrc=' + T + '/a href=#>x</a>'); document.getElementById('z').click()",
+    "import map and worklets": "const s = document.createElement('script'); s.type = 'importmap'; s.textContent ="
+    " JSON.stringify({imports: {x: T + '/map.js'}}); document.head.append(s); const m = document.createElement('script');"
+    " m.type = 'module'; m.textContent = 'import \"x\"'; document.head.append(m); new AudioContext().audioWorklet"
+    ".addModule(T + '/worklet').catch(() => 0); CSS.paintWorklet?.addModule(T + '/paint').catch(() => 0)",
+    "further fetches": "self.fetchLater?.(T + '/later', {activateAfter: 0}); fetch(T + '/local', {targetAddressSpace: 'local'})"
+    ".catch(() => 0); fetch(T + '/manual', {mode: 'no-cors', redirect: 'manual'}).catch(() => 0); const x = new"
+    " XMLHttpRequest(); x.open('GET', T.replace('://', '://a:b@') + '/user'); x.send()",
+    "documents of its own": "const call = `<script>fetch('${T}/own', {mode: 'no-cors'}); new WebSocket('${T.replace('http', 'ws')}"
+    "/own')</` + 'script>'; const f = (set) => { const one = document.createElement('iframe'); set(one); document.body.append(one);"
+    " return one }; f(one => { one.src = 'data:text/html,' + encodeURIComponent(call) }); f(one => { one.srcdoc = call });"
+    " f(one => { one.src = URL.createObjectURL(new Blob([call], {type: 'text/html'})) }); f(() => 0).contentDocument.write(call);"
+    " f(one => { one.src = `data:text/xml,<?xml-stylesheet type='text/xsl' href='${T}/x.xsl'?><a/>` });"
+    " new Worker(URL.createObjectURL(new Blob([`new Worker(URL.createObjectURL(new Blob(['fetch(\"${T}/nested\")'])))`])))",
+    "further WebRTC": "const call = `<script>const c = new RTCPeerConnection({iceServers: [{urls: 'stun:${H}'}]});"
+    " c.createDataChannel('d'); c.createOffer().then(o => c.setLocalDescription(o))</` + 'script>'; const f = (name, text) =>"
+    " { const one = document.createElement('iframe'); one.sandbox = 'allow-scripts'; one[name] = text; document.body.append(one) };"
+    " f('srcdoc', call); f('src', 'data:text/html,' + encodeURIComponent(call)); const w = open('about:blank');"
+    " w?.document.write(call)",
+    "base": "add('<base href=' + T + '/>'); fetch('based', {mode: 'no-cors'}).catch(() => 0); const s = document"
+    ".createElement('script'); s.src = 'based.js'; document.head.append(s)",
+    "form, navigating": "add('<form action=' + T + '/away></form>'); document.forms[0].submit()",
+    "meta refresh, navigating": "const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0;url=' + T +"
+    " '/away'; document.head.append(m)",
+    "address changed, and reloaded": "history.pushState({}, '', '/to?' + encodeURIComponent(T)); location.reload()",
     "navigation": "setTimeout(() => { location.href = T + '/navigated' }, 1500)",
 }
 """Ways to the network, in scripts; ``T`` is where to, ``H`` its host and port."""
@@ -61,6 +91,58 @@ FRAME = """<!doctype html><title>hostile</title><body><p>A page of some words th
 const add = html => document.body.insertAdjacentHTML('beforeend', html);
 const [T, H] = [%r, %r];
 try { %s } catch (error) { console.error('way failed: ' + error) }
+</script>"""
+
+
+SPELLINGS = (
+    *(
+        "0.0.0.0",
+        "0",
+        "127.0.0.2",
+        "127.1",
+        "127.127.127.127",
+        "2130706433",
+        "0x7f000001",
+        "0x7f.0.0.1",
+        "017700000001",
+    ),
+    *(
+        "0177.0.0.1",
+        "[::1]",
+        "[::]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[64:ff9b::7f00:1]",
+    ),
+    *(
+        "[fe80::1]",
+        "①②⑦.0.0.1",
+        "127。0。0。1",
+        "%31%32%37.0.0.1",
+        "localhost.",
+        "LOCALHOST",
+        "a.localhost",
+        "127.0.0.1.",
+    ),
+    *(
+        "169.254.169.254",
+        "2852039166",
+        "0xA9FEA9FE",
+        "[::ffff:169.254.169.254]",
+        "metadata.google.internal",
+        "10.0.0.1",
+    ),
+    *("192.168.0.1", "100.100.100.200", "neighbour.test"),
+)
+"""Private addresses as they can be written, and names of them."""
+ALL_SPELLINGS = """<!doctype html><body><p>A page of some words that reaches out.</p><script>
+for (const T of %r) { fetch(T + '/fetch', {mode: 'no-cors'}).catch(() => 0); fetch('/to?' + encodeURIComponent(T)).catch(() => 0);
+try { new WebSocket(T.replace('http', 'ws') + '/socket') } catch (error) {}
+document.body.insertAdjacentHTML('beforeend', `<iframe src=${T}/frame></iframe><link rel=stylesheet href=${T}/sheet>`) }
+for (const U of ['file:///etc/passwd', 'view-source:%s', 'chrome://version', 'about:config', 'ftp://127.0.0.1', 'filesystem:%s']) {
+try { open(U) } catch (error) {} document.body.insertAdjacentHTML('beforeend', `<iframe src=${U}></iframe>`)
+fetch(U).then(a => a.text()).then(t => document.body.append('Re' + 'ad: ' + t)).catch(() => 0) }
 </script>"""
 
 

@@ -129,7 +129,8 @@ fetch(url, {{mode: 'no-cors'}}).catch(() => 0); fetch('/api').then(a => a.text()
     page = (
         f"<title>t</title><p>words</p><iframe src=https://{public}/frame></iframe><script>{script}</script>"
     )
-    frame = f"<script>fetch('https://{staging}/stolen', {{mode: 'no-cors', credentials: 'include'}})</script>"
+    frame = f"""<script>for (const referrerPolicy of ['', 'no-referrer'])
+fetch('https://{staging}/stolen?' + referrerPolicy, {{mode: 'no-cors', credentials: 'include', referrerPolicy}})</script>"""
     hosts = {
         staging: (
             basic_lock("ann", "s3cret-word"),
@@ -138,6 +139,7 @@ fetch(url, {{mode: 'no-cors'}}).catch(() => 0); fetch('/api').then(a => a.text()
                 "/api": b"answer of the api",
                 "/away": (302, f"https://{public}/to"),
                 "/stolen": b"x",
+                "/stolen?no-referrer": b"x",
             },
         ),
         public: (no_lock, {"/api": b"x", "/frame": frame.encode(), "/to": b"x"}),
@@ -159,9 +161,9 @@ fetch(url, {{mode: 'no-cors'}}).catch(() => 0); fetch('/api').then(a => a.text()
         (public, "/to", False),
         (public, "/api", False),
         (public, "/frame", False),
-        (staging, "/stolen", False),
+        (staging, "/stolen?no-referrer", False),
     } <= carried
-    assert not any(had for host, _, had in carried if host == public)
+    assert not any(had for host, target, had in carried if host == public or "stolen" in target)
 
 
 def test_without_a_browser_a_sentence_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ Picture = Callable[[Axes], Any]
 # For each chart: the column that names a row, the other columns with the values of a good row, and who makes it.
 PAGE, RECORD = "url", None
 CHARTS: dict[str, tuple[str | None, dict[str, Any], str]] = {
+    "clicks_by_cause": ("cause", {"priority": "high", "clicks": 7}, "audit"),
     "crawl_depth": (RECORD, {"crawl_depth": 2}, "crawl"),
     "crawler_access": (
         "section",
@@ -38,6 +39,7 @@ CHARTS: dict[str, tuple[str | None, dict[str, Any], str]] = {
     "keyword_heatmap": (PAGE, {"keyword": "lamp", "frequency": 3}, "keywords"),
     "keywords": (PAGE, {"keyword": "lamp", "frequency": 3}, "keywords"),
     "link_flow": (RECORD, {"source": "https://a.example/a/b", "target": "https://a.example/"}, "crawl"),
+    "pages_against": (RECORD, {"crawl_depth": 2, "clicks": 7}, "audit"),
     "readability": (PAGE, {"averageGradeLevel": 8.5}, "readability"),
     "readability_distribution": (PAGE, {"averageGradeLevel": 8.5}, "readability"),
     "reading_time": (PAGE, {"readingTimeMinutes": 2.5}, "readability"),
@@ -154,6 +156,7 @@ def test_labels_from_anywhere(name: str, picture: Picture) -> None:
         "rule",
         "section",
         "category",
+        "cause",
     ):
         if column in frame.columns:
             frame[column] = pd.Series(ODD, dtype=object)

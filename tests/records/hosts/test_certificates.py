@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ssl
 from datetime import datetime
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.records.hosts.conftest import World
 from tests.records.hosts.pki import NOW
+from tests.records.hosts.servers import context
 from webanalytics.records.hosts.function import fits_name
 
 FAULTS = [
@@ -21,6 +24,25 @@ FAULTS = [
     ("own", ["self-signed"]),
     ("narrow", ["path length constraint exceeded"]),
 ]
+
+
+def test_a_certificate_that_cannot_be_read_is_a_row(world: World, tmp_path: Path) -> None:
+    certificate, key = world.pki.files["own"]
+    whole = ssl.PEM_cert_to_DER_cert(certificate.read_text())
+    odd = whole.replace(
+        b"\x0c\x03own", b"\x14\x03o\xffn"
+    )  # a TeletexString, which X.509 has and no library reads
+    (tmp_path / "odd.pem").write_text(ssl.DER_cert_to_PEM_cert(odd))
+    world.servers.contexts["odd"] = context(tmp_path / "odd.pem", key)  # type: ignore[index]
+    names = ["none.good.example", "rolling.good.example"]
+    world.servers.shows[names[0]] = "odd"
+    for found in (
+        world.certificates(list(map(world.at, names))),
+        world.tlsa(list(map(world.at, names))),
+    ):
+        assert found["status"].tolist() == ["error", "ok"]
+        assert "certificate" in found.loc[0, "error"]
+    del world.servers.shows[names[0]]
 
 
 def test_faults_names_and_dates(world: World) -> None:

@@ -107,7 +107,7 @@ def outcome(content: bytes, output_format: Any) -> tuple[dict[str, Any] | None, 
         return None, error.error_type
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(
         [
@@ -128,7 +128,7 @@ def test_random_bytes(start: bytes, rest: bytes, output_format: Any) -> None:
     assert result is not None or error_type in ("invalid", "too_large")
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=130, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from([path.name for path in SOUND]),
     st.sampled_from(FORMATS),

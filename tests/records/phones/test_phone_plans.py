@@ -114,7 +114,7 @@ PATTERNS = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(PATTERNS, st.lists(st.text("01234", max_size=6), max_size=20))
 def test_sequences_are_what_a_pattern_matches(pattern: str, texts: list[str]) -> None:
     found = sequences(pattern)

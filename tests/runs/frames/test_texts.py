@@ -18,7 +18,7 @@ from webanalytics.operations import KEYWORDS, READABILITY
 from webanalytics.page.page import Page
 from webanalytics.page.readability.readability import score
 from webanalytics.page.visible_text import given_text
-from webanalytics.runs.frames.texts import SHOWN, pages_or_texts, read_texts
+from webanalytics.runs.frames.inputs import SHOWN, pages_or_texts, read_texts
 
 ENGLISH = "The cat sat on the mat. The dog ran to the door. " * 8
 GERMAN = "Der Hund schläft im Garten, und die Katze liegt den ganzen Tag auf dem Sofa. " * 8

@@ -151,20 +151,15 @@ def nearest(
     found = []
     for row, page in enumerate(pages):
         scores = texts.scores(row) if rows is None else rows[0][row] @ rows[1].T
-        scores = (scores + ADDRESS * steps.scores(row)) / (1 + ADDRESS)
+        scores = (scores + np.float32(ADDRESS) * steps.scores(row)) / np.float32(1 + ADDRESS)
         if page.url in places:
             scores[places[page.url]] = 0
         if page.language:
             scores[elsewhere.get(page.language, elsewhere[""])] = 0
-        best = np.flatnonzero(scores >= np.partition(scores, -min(most, len(scores)))[-most:].min())
-        order = best[np.argsort(-scores[best], kind="stable")][:most].tolist()
-        found.append(
-            [
-                Near(place, float(scores[place]), [names[word] for word in texts.shared(row, place)])
-                for place in order
-                if scores[place] > 0
-            ]
-        )
+        near = np.flatnonzero(scores > 0)
+        order = near[np.argsort(-scores[near], kind="stable")][:most].tolist()
+        shared = ([names[word] for word in texts.shared(row, place)] for place in order)
+        found.append(list(map(Near, order, scores[order].tolist(), shared)))
     return found
 
 
@@ -204,13 +199,14 @@ class Beside:
             times[counts.words] += 1
         rarity = np.log((len(pages) + len(others) + 1) / np.maximum(times, 1))
         self._rows = [_weighed(counts, rarity) for counts in pages]
-        self._others = [_weighed(counts, rarity) for counts in others]
-        place = np.repeat(np.arange(len(others)), [len(counts.words) for counts in self._others])
-        word = np.concatenate([np.empty(0, np.int32), *(counts.words for counts in self._others)])
-        weight = np.concatenate([np.empty(0, np.float32), *(counts.times for counts in self._others)])
-        order = np.argsort(word, kind="stable")
-        self._place, self._weight = place[order].astype(np.int32), weight[order]
-        self._starts = np.searchsorted(word[order], np.arange(size + 1))
+        weighed = [_weighed(counts, rarity) for counts in others]
+        self._ends = np.cumsum([0, *(len(counts.words) for counts in weighed)])
+        self._words = np.concatenate([np.empty(0, np.int32), *(counts.words for counts in weighed)])
+        self._weights = np.concatenate([np.empty(0, np.float32), *(counts.times for counts in weighed)])
+        order = np.argsort(self._words, kind="stable")
+        place = np.repeat(np.arange(len(others), dtype=np.int32), np.diff(self._ends))
+        self._place, self._weight = place[order], self._weights[order]
+        self._starts = np.searchsorted(self._words[order], np.arange(size + 1))
         self._dense = np.zeros(size, np.float32)
 
     def scores(self, row: int) -> Weights:
@@ -219,43 +215,59 @@ class Beside:
         Those that share the most of its rarest words are compared by all words: the lists of pages with
         common words are long.
         """
-        found = np.zeros(len(self._others), np.float32)
+        found = np.zeros(len(self._ends) - 1, np.float32)
         words, weights = self._rows[row]
-        starts, ends = self._starts[words], self._starts[words + 1]
-        rarest = np.argsort(ends - starts, kind="stable")
-        few = rarest[: max(1, int(np.searchsorted(np.cumsum((ends - starts)[rarest]), MOST_PLACES)))]
-        if not len(words):
-            return found
-        parts = [slice(*ends_of) for ends_of in zip(starts[few].tolist(), ends[few].tolist(), strict=True)]
-        places = np.concatenate([self._place[part] for part in parts])
-        products = np.concatenate([self._weight[part] for part in parts])
-        products *= np.repeat(weights[few], ends[few] - starts[few])
-        rough = np.bincount(places, products, len(self._others))
+        starts, counts = self._starts[words], self._starts[words + 1] - self._starts[words]
+        rarest = np.argsort(counts, kind="stable")
+        few = rarest[: max(1, int(np.searchsorted(np.cumsum(counts[rarest]), MOST_PLACES)))]
+        chosen = _spans(starts[few], counts[few])
+        products = self._weight[chosen] * np.repeat(weights[few], counts[few])
+        rough = np.bincount(self._place[chosen], products, len(found))
         if len(few) == len(words):
             return rough.astype(np.float32)
-        self._dense[words] = weights
         best = np.argpartition(-rough, min(CANDIDATES, len(rough) - 1))[:CANDIDATES]
-        for place in best[rough[best] > 0].tolist():
-            other = self._others[place]
-            found[place] = self._dense[other.words] @ other.times
-        self._dense[words] = 0
+        best = best[rough[best] > 0]
+        if len(best):
+            found[best] = self._cosines(row, best)
         return found
+
+    def _cosines(self, row: int, places: npt.NDArray[np.intp]) -> Weights:
+        """Return the cosine of a page with some of the others that have words."""
+        words, weights = self._rows[row]
+        self._dense[words] = weights
+        counts = self._ends[places + 1] - self._ends[places]
+        chosen = _spans(self._ends[places], counts)
+        products = self._dense[self._words[chosen]] * self._weights[chosen]
+        self._dense[words] = 0
+        sums: Weights = np.add.reduceat(products, np.cumsum(counts) - counts)
+        return sums
 
     def cosine(self, row: int, place: int) -> float:
         """Return the cosine of a page with one of the others."""
-        words, weights = self._rows[row]
-        others, their = self._others[place]
-        _, here, there = np.intersect1d(words, others, assume_unique=True, return_indices=True)
-        return float(weights[here] @ their[there])
+        return float(self._products(row, place)[1].sum())
 
     def shared(self, row: int, place: int) -> list[int]:
         """Return the words that bring a page and another one together, the strongest first."""
-        words, weights = self._rows[row]
-        others, their = self._others[place]
-        common, here, there = np.intersect1d(words, others, return_indices=True)
-        order = np.argsort(-(weights[here] * their[there]), kind="stable")[:SHOWN]
-        found: list[int] = common[order].tolist()
+        common, products = self._products(row, place)
+        found: list[int] = common[np.argsort(-products, kind="stable")[:SHOWN]].tolist()
         return found
+
+    def _products(self, row: int, place: int) -> tuple[Numbers, Weights]:
+        """Return the words of both a page and another one, and what each adds to their cosine."""
+        words, weights = self._rows[row]
+        own = slice(*self._ends[place : place + 2])
+        self._dense[words] = weights
+        products = self._dense[self._words[own]] * self._weights[own]
+        self._dense[words] = 0
+        both = np.flatnonzero(products)
+        return self._words[own][both], products[both]
+
+
+def _spans(starts: npt.NDArray[np.intp], counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Return the places of several spans, one behind the other."""
+    before = np.cumsum(counts) - counts
+    found: npt.NDArray[np.intp] = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+    return found
 
 
 def _weighed(counts: Counts, rarity: npt.NDArray[np.float64]) -> Counts:

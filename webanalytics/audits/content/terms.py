@@ -236,11 +236,7 @@ def language_of(detected: object, declared: object) -> str:
 
 
 def grouped_terms(
-    site: Site,
-    group_of: Callable[[int, str], Hashable],
-    *,
-    sizes: Iterable[int] = (1, 2, 3),
-    **how: Any,
+    site: Site, group_of: Callable[[int, str], Hashable], *, sizes: Iterable[int] = (1, 2, 3), **how: Any
 ) -> dict[Hashable, Terms]:
     """Return the terms of the contents of an audit's pages that were read, each page once, by group.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urljoin
 
 import pandas as pd
 
@@ -22,6 +23,10 @@ LONGEST = 200
 
 _ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 _SPACE = re.compile(r"\s+")
+AT_ONCE = re.compile(
+    r"""\s*[01]?(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?(?P<to>[^"'\s][^"']*)""", re.ASCII | re.IGNORECASE
+)
+"""A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
 
 
 def normal(url: object) -> str | None:
@@ -46,6 +51,22 @@ def _normal(url: str) -> str | None:
     if found is None or not found.host:
         return None
     return _ESCAPE.sub(lambda escape: escape[0].upper(), found.url) if "%" in found.url else found.url
+
+
+def forwards(refresh: str | None, url: str | None) -> bool:
+    """Return whether a meta refresh leads at once to another page, which search engines take for a redirect.
+
+    Examples
+    --------
+    >>> forwards("0; url=b.html#top", "https://example.org/a"), forwards("0; url=/a", "https://example.org/a")
+    (True, False)
+    """
+    found = AT_ONCE.match(refresh) if refresh and url else None
+    try:
+        to = normal(urljoin(str(url), found["to"].strip())) if found else None
+    except ValueError:
+        return False
+    return to not in (None, url)
 
 
 def origin(url: object) -> str | None:

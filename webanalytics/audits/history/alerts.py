@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from webanalytics.audits.compare.comparison import Comparison
-from webanalytics.audits.compare.fields import difference, is_same
+from webanalytics.audits.compare.fields import FOLLOWS, difference, is_same
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.origin import Audited
+from webanalytics.audits.redaction import without_secrets
 from webanalytics.core.strings import one_line, shortened
 from webanalytics.core.url_patterns import matching
 from webanalytics.thresholds import PRIORITIES
@@ -74,18 +75,26 @@ class View:
         if name == "robots.txt":
             files = site.robots_files.items()
             return {f"{origin}/{name}": copy.text or "" for origin, copy in files if not copy.error_type}
-        cells = site.values(name) if name in site.pages else []
-        known = {url: cells[row] for url, row in rows.items() if len(cells) and self.saw(url)}
-        return {
-            url: cell for url, cell in known.items() if isinstance(cell, (list, dict)) or not pd.isna(cell)
-        }
+        cells = site.values(name) if name in site.pages else ()
+        known = {url: _known(cells[row]) for url, row in rows.items() if cells and self.saw(url)}
+        return {url: cell for url, cell in known.items() if cell is not None}
 
     def changes(self, name: str) -> dict[str, tuple[Any, Any]]:
-        """Return both values of a field where it changed."""
+        """Return both values of a field where it changed, also where that follows from another change."""
         if self.since is None:
             return {}
-        rows = self.since.changes[self.since.changes["field"] == name][["url", "before", "after"]]
-        return {url: (old, new) for url, old, new in rows.itertuples(index=False) if self.saw(url)}
+        rows, sides = self.since.changes, (self.since.before.judged(), self.judged)
+        own = rows[rows["field"] == name][["url", "before", "after"]].itertuples(index=False)
+        found = {url: (old, new) for url, old, new in own}
+        if all(name in side.site.pages for side in sides):
+            for url in set(rows.loc[rows["field"].isin(FOLLOWS.get(name, ())), "url"]) - found.keys():
+                old, new = (_known(side.site.values(name)[side.rows[url]]) for side in sides)
+                found |= {} if is_same(name, old, new) else {url: (old, new)}
+        return {url: pair for url, pair in found.items() if self.saw(url)}
+
+
+def _known(cell: Any) -> Any:
+    return cell if isinstance(cell, (list, dict)) or not pd.isna(cell) else None
 
 
 def _issues(alert: Item, view: View) -> tuple[dict[Key, Any], Holds]:
@@ -181,7 +190,7 @@ def _redirects(alert: Item, view: View) -> State:
 
 def _certificate(alert: Item, view: View) -> State:
     rows = view.asked["certificate"]
-    rows = rows[rows["days_left"].notna()]
+    rows = rows[rows["days_left"].notna()].sort_values("days_left", ascending=False)  # the fewest count
     return (
         dict(zip(rows["host"], rows["days_left"], strict=True)),
         lambda value, _: value < alert["days"],
@@ -203,19 +212,21 @@ _FINDERS = {"issues": _issues, "changed": _changed, "sitemap": _sitemap} | dict.
 def judge(alerts: Iterable[Item], view: View, known: list[Item]) -> tuple[list[Item], list[Item], list[Item]]:
     """Return what is known after a run, what is to be told of it, and what is resolved."""
     kept, told, resolved = list[Item](), list[Item](), list[Item]()
-    taken: set[Key] = set()  # noindex is a condition and a rule
+    taken = set[tuple[Any, ...]]()  # noindex is a condition and a rule; another limit is another alert
     for alert in alerts:
         name, (need, of) = json.dumps(alert, sort_keys=True), alert["of"]
         found, holds = _FINDERS[alert["when"]](alert, view)
         inside = matching(alert["segment"] or "*", "segment")
+        limit = [alert[option] for option in ("by", "days", "seconds") if option in alert]
         mine = {(item["what"], item["where"]): item for item in known if item["alert"] == name}
         for key, value in found.items():
             old, new = value if isinstance(value, tuple) else (None, value)
             old = view.since.score.before if alert["when"] == "score" and view.since else old
             made = {"alert": name, "what": key[0], "where": key[1], "before": old, "seen": "", "told": False}
-            if key in mine or (key not in taken and (alert["when"] == "score" or inside(key[1]))):
+            free = (*key, *limit) not in taken
+            if key in mine or (free and (alert["when"] == "score" or inside(key[1]))):
                 mine.setdefault(key, made)["said"] = _said(old, new)
-        taken |= mine.keys()
+        taken |= {(*key, *limit) for key in mine}
         for key, item in mine.items():
             now = True if key in found else holds(key, item)
             item["seen"] = item["seen"] if now is None else (item["seen"] + "01"[now])[-of:]
@@ -243,12 +254,14 @@ def grouped(items: Iterable[Item]) -> list[Item]:
         {
             **{"what": what, "count": len(members), "when": json.loads(alert)["when"] if alert else "outage"},
             "templates": dict(Counter(_template(item["where"]) for item in members).most_common(5)),
-            "examples": sorted(({"where": one["where"], "said": one["said"]} for one in members), key=str)[
-                :3
-            ],
+            "examples": sorted(map(_shown, members), key=str)[:3],
         }
         for (alert, what), members in groups.items()
     ]
+
+
+def _shown(item: Item) -> dict[str, str]:
+    return {name: without_secrets(item[name]) for name in ("where", "said")}
 
 
 def _template(url: str) -> str:

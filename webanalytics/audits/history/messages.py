@@ -15,30 +15,48 @@ from webanalytics import loops
 from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.post import NotSentError, post_json, send_mail
+from webanalytics.urls import is_web
 
 NEEDED: Mapping[str, tuple[str, ...]] = {
     **{"stdout": (), "file": ("path",), "mail": ("server", "from", "to")},
     **dict.fromkeys(("webhook", "slack", "teams", "discord"), ("url",)),
 }
 """Recipients, and what each needs."""
+MORE, TLS = ("tls", "user", "password"), ("starttls", "tls", "none")
+"""What a mail may have besides, and how it is sent."""
 WAITS = (0.0, 0.5, 1.0)
 """Seconds before each try."""
 
 
-def checked(to: Mapping[str, Any]) -> dict[str, Any]:
+def checked(to: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a recipient, its secrets read from the environment; raises `ParameterError`."""
     kind, made = str(to.get("kind")), dict(to)
+    for name, value in to.items():
+        texts = value if name == "to" and isinstance(value, list) else [value]
+        if not all(isinstance(text, str) and text.isprintable() for text in texts):
+            raise _wrong(f"have text in one line as its {name}")
     for name in (name for name in ("url", "user", "password") if name in to):
-        value = str(to[name])
-        made[name] = os.environ.get(value[1:], "") if value.startswith("$") else value
+        value = to[name]
+        made[name] = os.environ.get(value[1:], "").strip() if value.startswith("$") else value
         if not made[name]:
             raise ParameterError(f"The `to` parameter names {value}, which the environment has not.", "to")
         if made[name] == value and (name == "password" or kind in ("slack", "teams", "discord")):
-            raise ParameterError(f'The `to` parameter must name a variable as its {name}: "$NAME".', "to")
+            raise _wrong(f'name a variable as its {name}: "$NAME"')
     if kind not in NEEDED or not all(made.get(name) for name in NEEDED[kind]):
         what = f"have {' and '.join(NEEDED[kind])}" if kind in NEEDED else f"have a kind: {', '.join(NEEDED)}"
-        raise ParameterError(f"The `to` parameter must {what}.", "to")
+        raise _wrong(what)
+    known = {"kind", *NEEDED[kind], *(MORE if kind == "mail" else ())}
+    if wrong := sorted(made.keys() - known):
+        raise _wrong(f"not have {wrong[0]!r} where its kind is {kind}")
+    if made.get("tls", "none") not in TLS or not is_web(made.get("url", "https://")):
+        raise _wrong(f"have an address as its url, and as its tls one of {', '.join(TLS)}")
+    if "path" in made:
+        made["path"] = str(folder / made["path"])
     return made
+
+
+def _wrong(what: str) -> ParameterError:
+    return ParameterError(f"The `to` parameter must {what}.", "to")
 
 
 def message(title: str, date: str, told: list[Any], resolved: list[Any]) -> dict[str, Any]:
@@ -59,22 +77,29 @@ def deliver(
     outbox: list[dict[str, Any]], recipients: Mapping[str, Any], keep: Callable[[], None], *, private: bool
 ) -> list[str]:
     """Hand over what the outbox holds, kept after each message; return why some could not be."""
-    failed = []
+    failed = dict[str, str]()
     for entry in list(outbox):
-        why = f"{entry['to']} is no recipient any more"
-        for wait in WAITS if entry["to"] in recipients else ():
+        name = entry["to"]
+        if name in failed:  # what waits behind a message that was not taken comes after it
+            continue
+        if name not in recipients:
+            failed[name] = f"a message is lost: {name} is no recipient any more"
+            outbox[:] = [other for other in outbox if other["to"] != name]
+            keep()
+            continue
+        for wait in WAITS:
             time.sleep(wait)
             try:
-                _send(entry["message"], recipients[entry["to"]], private)
-            except (NotSentError, OSError) as error:
-                why = f"{entry['to']}: {error if isinstance(error, NotSentError) else error.strerror}"
+                _send(entry["message"], recipients[name], private)
+            except (NotSentError, OSError, ValueError) as error:
+                why = error if isinstance(error, NotSentError) else type(error).__name__
+                failed[name] = f"a message waits for the next run: {name}: {why}"
             else:
+                failed.pop(name, None)
                 outbox.remove(entry)
                 keep()
                 break
-        else:
-            failed.append(why)
-    return failed
+    return list(failed.values())
 
 
 def _send(content: Mapping[str, Any], to: Mapping[str, Any], private: bool) -> None:

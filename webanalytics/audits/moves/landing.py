@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, Unpack
 from urllib.parse import urlsplit, urlunsplit
 
@@ -12,11 +13,13 @@ import pandas as pd
 from webanalytics.audits.function import audit
 from webanalytics.audits.moves.plan import RedirectMap
 from webanalytics.audits.moves.sources import normal_address, pages_of
+from webanalytics.audits.overview.display import Block, Overview, as_html
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.input_files import read_frame
+from webanalytics.runs.frames.output_files import new_file
 from webanalytics.runs.frames.schema import frame_of
 from webanalytics.urls import address
 
@@ -28,11 +31,20 @@ COLUMNS: Final[dict[str, Dtype]] = {
     **{"noindex": "boolean", "canonical": "string", "note": "string"},
 }
 LASTING: Final = frozenset(("301", "308"))
-ORDER: Final = ("fails", "not redirected", "elsewhere", "not in the plan", "as planned", "gone")
+TITLE: Final = "Redirects after the launch"
+SHOWN: Final = ("verdict", "old", "planned", "lands", "note")
+"""Columns of the report."""
+GOOD: Final = ("as planned", "gone")
+ORDER: Final = ("fails", "not redirected", "elsewhere", "not in the plan", *GOOD)
 
 
 async def check_redirects(
-    plan: Any, *, site: str | None = None, old: Any = None, **options: Unpack[PageOptions]
+    plan: Any,
+    *,
+    site: str | None = None,
+    old: Any = None,
+    report: str | os.PathLike[str] | None = None,
+    **options: Unpack[PageOptions],
 ) -> pd.DataFrame:
     """Ask each old address where it leads now, and say whether that is where the plan says.
 
@@ -45,6 +57,8 @@ async def check_redirects(
         Where the old addresses are asked instead of their own hosts: ``"https://staging.example.org"``.
     old : Audit, path, DataFrame, iterable of str or str, optional
         All that the old site had, as for `webanalytics.redirect_map`: what the plan forgot is asked too.
+    report : path, optional
+        An HTML file to write for those who mend it: how many of each verdict, and each address with a fault.
     **options
         Options of this call: those of `webanalytics.core.option_types.PageOptions`.
 
@@ -98,7 +112,26 @@ async def check_redirects(
         for url, source, row in zip((*planned, *forgotten), asked, cells, strict=True)
     ]
     rows.sort(key=lambda row: ORDER.index(row["verdict"]))
-    return frame_of(COLUMNS, rows)
+    found = frame_of(COLUMNS, rows)
+    if report is not None:
+        _write_report(found, Path(report))
+    return found
+
+
+def _write_report(found: pd.DataFrame, path: Path) -> None:
+    """Write a page with the verdicts and every address with a fault, everything escaped."""
+    counts = found["verdict"].value_counts(sort=False).items()
+    figures = [("old addresses", f"{len(found):,}"), *((str(name), f"{count:,}") for name, count in counts)]
+    planned = found["verdict"].isin(GOOD)
+    faults = found[~planned | (found["note"].notna() & found["verdict"].eq("as planned"))]
+    rows = faults[list(SHOWN)].fillna("").to_numpy().tolist()
+    blocks = [Block("To mend", SHOWN, rows)] * bool(rows)
+    overview = Overview(TITLE, figures, blocks=blocks, notes=["All lead where the plan says."] * (not rows))
+    head = f"<!doctype html><html lang=en><meta charset=utf-8><title>{TITLE}</title>"
+    with new_file(path, "report") as temporary:
+        temporary.write_text(
+            f"{head}<body style='margin:2em;font:1em system-ui,sans-serif'>{as_html(overview)}", "utf-8"
+        )
 
 
 def _table(plan: Any) -> pd.DataFrame:
@@ -139,7 +172,7 @@ def _judged(
         verdict = "not in the plan"
     elif failed:
         verdict = "fails" if wanted else "gone"
-    elif wanted and (lands == wanted or (base is not None and lands == _at(wanted, base))):
+    elif wanted and _plain(lands) in (_plain(wanted), base and _plain(_at(wanted, base))):
         verdict = "as planned"
     elif lands == source:
         verdict = "not redirected"
@@ -169,6 +202,10 @@ def _note(page: Mapping[str, Any], kinds: list[str], lands: str, failed: bool) -
     if not pd.isna(page["noindex"]) and page["noindex"]:
         return "The page at the end may not be indexed: noindex."
     return None
+
+
+def _plain(url: str) -> str:
+    return url.replace("%24", "$")  # nginx has no way to write a dollar
 
 
 def _text(cell: object) -> str | None:

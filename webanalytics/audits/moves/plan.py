@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -30,6 +31,8 @@ SURE_WHEN_THIN: Final = 0.8
 """The same, for pages of few words."""
 MARGIN: Final = 0.05
 """Lead over the second choice from which on a target is sure."""
+CLEAR, BEHIND = 0.45, 0.4
+"""A target is sure from this score on, too, where the second choice has at most this share of it."""
 LOOK: Final = 0.2
 """Score below which a page has no counterpart."""
 DECISIONS: Final = ("sure", "look", "gone")
@@ -41,6 +44,7 @@ COLUMNS: Final[dict[str, Dtype]] = {
     **{"inlinks": "integer", "clicks": "float", "note": "string"},
 }
 SHOWN: Final = 10
+_PROGRAM: Final = re.compile(r"(?:/(?:index|default))?(?:\.(?:html?|php|aspx?|jsp))?$")
 
 
 class RedirectMap:
@@ -152,7 +156,7 @@ class RedirectMap:
         head = f"Redirects of {len(self):,} old pages: " + ", ".join(
             f"{counts[name]:,} {name}" for name in DECISIONS
         )
-        rows = [(urlsplit(old).path, urlsplit(new).path, *told) for old, new, *told in self._to_look_at()]
+        rows = [(_path(old), _path(new), *told) for old, new, *told in self._to_look_at()]
         lines = table_lines(HEADINGS, rows) if rows else []
         left = self._left(counts["look"])
         return "\n".join([head, *[""] * bool(rows), *lines, *[left] * bool(left)])
@@ -235,7 +239,9 @@ async def redirect_map(
     known = Vocabulary()
     pages, targets = known.described(before), known.described(after)
     near = nearest(known, pages, targets, 2, embed)
-    paths = {_path(page.url): place for place, page in reversed(list(enumerate(targets)))}
+    paths = {
+        form(page.url): place for form in (_step, _path) for place, page in reversed(list(enumerate(targets)))
+    }
     said = before.get("canonical_url"), before.get("final_url")
     rows = []
     for place, (page, found) in enumerate(zip(pages, near, strict=True)):
@@ -267,6 +273,16 @@ def _path(url: str) -> str:
     return (parts.path.rstrip("/") or "/") + (f"?{parts.query}" if parts.query else "")
 
 
+def _step(url: str) -> str:
+    """Return the same in lower case, without what tells the program that makes a page.
+
+    >>> _step("https://a.example/Tea/Index.php"), _step("https://a.example/tea.html?id=7")
+    ('/tea', '/tea?id=7')
+    """
+    path, *query = _path(url).lower().split("?", 1)
+    return "?".join([_PROGRAM.sub("", path) or "/", *query])
+
+
 class _Choice(NamedTuple):
     """A target that addresses tell, and how."""
 
@@ -276,7 +292,7 @@ class _Choice(NamedTuple):
 
 def _declared(page: Described, said: list[object], paths: Mapping[str, int]) -> _Choice | None:
     """Return the target that a page has by its own address, its canonical one or its redirects."""
-    own = paths.get(_path(page.url))
+    own = paths.get(_path(page.url), paths.get(_step(page.url)))
     if own is not None:
         return _Choice(own, "same address")
     for other in map(normal_address, said):
@@ -311,7 +327,9 @@ def _row(
     row["method"] = "title and address" if thin else "text"
     home = _path(targets[first.place].url) == "/" and _path(page.url) != "/"
     enough = max(sure, SURE_WHEN_THIN) if thin else sure
-    row["decision"] = "sure" if first.score >= enough and row["margin"] >= MARGIN and not home else "look"
+    alone = second is None or second.score <= BEHIND * first.score
+    near = first.score >= (min(enough, CLEAR * sure / SURE) if alone else enough)
+    row["decision"] = "sure" if near and row["margin"] >= MARGIN and not home else "look"
     if home:
         row["note"] = "the home page stands for no other page"
     elif row["margin"] < MARGIN:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
+from webanalytics.core.strings import encodable, for_xml
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import new_file
 
 Pair = tuple[str, str]
 """Old address, new address."""
 
+_NGINX_WORD: Final = 2_000  # bytes of a key; nginx reads 4,096 of a word, and some double
 _SAFE: Final = "/:?#[]@!$&()*+,;=%-._~"
 
 
@@ -33,12 +36,13 @@ def form_of(path: Path) -> str | None:
 
 
 def write(pairs: Sequence[Pair], path: Path, form: str) -> Path:
-    """Write old and new addresses for a server; an address that stays is left out."""
+    """Write old and new addresses for a server; one that stays, or that it cannot hold, is left out."""
     if form not in FORMS:
         raise ParameterError.one_of("server", tuple(FORMS))
-    moved = [(old, new) for old, new in pairs if old != new]
+    texts = [(encodable(old), encodable(new)) for old, new in pairs if old != new]
+    moved = [pair for pair in texts if "\0" not in unquote(pair[0])]  # which no server takes
     with new_file(path, "path") as temporary:
-        temporary.write_text(FORMS[form](moved), "utf-8")
+        temporary.write_text(FORMS[form](moved), "utf-8", "surrogateescape")
     return path
 
 
@@ -53,39 +57,48 @@ def _target(new: str) -> str:
     return quote(new, safe=_SAFE)
 
 
+def _decoded(path: str) -> str:
+    """Return a path as servers compare it: its bytes, text or not."""
+    return unquote(path, errors="surrogateescape")
+
+
 def _quoted(text: str) -> str:
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def _nginx(pairs: Sequence[Pair]) -> str:
     """Return maps for nginx: of decoded paths, and of addresses with a query as they are sent."""
-
-    def key(text: str) -> str:  # a map's key is plain but for ~, which begins a pattern, and its own words
-        special = text[:1] == "~" or text in ("default", "hostnames", "include", "volatile")
-        return _quoted("\\" + text if special else text)
-
-    plain: list[str] = []
-    queries: list[str] = []
+    maps: list[dict[str, str]] = [{}, {}]
     for old, new in pairs:
         path, query = _split(old)
-        target = _quoted(_target(new).replace("$", "%24"))
-        (queries if query else plain).append(
-            f"    {key(f'{path}?{query}' if query else unquote(path))} {target};"
-        )
+        key = f"{path}?{query}" if query else _decoded(path)
+        if len(key.encode("utf-8", "surrogateescape")) < _NGINX_WORD:
+            maps[bool(query)].setdefault(key, _quoted(_target(new).replace("$", "%24")))
+    longest = max((len(key.encode("utf-8", "surrogateescape")) for one in maps for key in one), default=0)
     lines = [
         "# In the http block: include this file. In the server block of the old host:",
         "#     if ($moved_query) { return 301 $moved_query; }",
         "#     if ($moved) { return 301 $moved; }",
-        "map $uri $moved {",
-        '    default "";',
-        *plain,
-        "}",
-        "map $request_uri $moved_query {",
-        '    default "";',
-        *queries,
-        "}",
+        f"map_hash_bucket_size {max(64, 1 << (longest + 32).bit_length())};",
     ]
+    for one, head in zip(maps, ("map $uri $moved {", "map $request_uri $moved_query {"), strict=True):
+        alike = Counter(map(str.lower, one))  # nginx takes no two keys that differ in capitals alone
+        rows = [f"    {_nginx_key(key, alike[key.lower()] > 1)} {target};" for key, target in one.items()]
+        lines += [head, '    default "";', *rows, "}"]
     return "\n".join(lines) + "\n"
+
+
+def _nginx_key(text: str, as_pattern: bool) -> str:
+    """Return the key of a map: plain but for ~, which begins a pattern, and its own words."""
+    if as_pattern:
+        return _quoted(f"~^{re.escape(text)}$")
+    special = text[:1] == "~" or text in ("default", "hostnames", "include", "volatile")
+    return _quoted("\\" + text if special else text)
+
+
+def _pattern(text: str) -> str:
+    """Return what matches a text, on one line and without what ends a word: a backslash would join lines."""
+    return re.sub(r'\\?([\0-\x20"\x7f])', lambda sign: f"\\x{ord(sign[1]):02x}", re.escape(text))
 
 
 def _apache(pairs: Sequence[Pair]) -> str:
@@ -94,12 +107,10 @@ def _apache(pairs: Sequence[Pair]) -> str:
     # Those with a query first: a rule without one takes every query.
     for old, new in sorted(pairs, key=lambda pair: not urlsplit(pair[0]).query):
         path, query = _split(old)
-        pattern = re.escape(unquote(path).removeprefix("/"))
-        pattern = pattern.replace("\\ ", "\\x20").replace('"', "\\x22")
+        pattern = _pattern(_decoded(path).removeprefix("/"))
         target = re.sub(r"([%$\\])", r"\\\1", _target(new))
         if query:
-            condition = re.escape(query).replace('"', "\\x22")
-            lines.append(f'RewriteCond "%{{QUERY_STRING}}" "^{condition}$"')
+            lines.append(f'RewriteCond "%{{QUERY_STRING}}" "^{_pattern(query)}$"')
         lines.append(f'RewriteRule "^/?{pattern}$" "{target}" [R=301,L,NE{",QSD" if query else ""}]')
     return "\n".join(lines) + "\n"
 
@@ -109,35 +120,36 @@ def _redirects(pairs: Sequence[Pair]) -> str:
     lines = []
     for old, new in sorted(pairs, key=lambda pair: not urlsplit(pair[0]).query):
         path, query = _split(old)
-        conditions = "".join(f" {part if '=' in part else part + '='}" for part in query.split("&") if part)
-        lines.append(f"{_target(path)}{conditions} {_target(new)} 301!")
+        parts = [part if "=" in part else f"{part}=" for part in query.split("&") if part]
+        words = [_target(part).replace("*", "%2A").replace(":", "%3A") for part in (path, *parts)]
+        lines.append(f"{' '.join(words)} {_target(new)} 301!")  # * and : would stand for anything
     return "\n".join(lines) + "\n"
 
 
 def _caddy(pairs: Sequence[Pair]) -> str:
     """Return maps for a site's block of a Caddyfile."""
-    plain: list[str] = []
-    queries: list[str] = []
+    maps: list[dict[str, str]] = [{}, {}]
     for old, new in pairs:
         path, query = _split(old)
-        line = f"    {_quoted(f'{path}?{query}' if query else unquote(path))} {_quoted(_target(new))}"
-        (queries if query else plain).append(line.replace("{", "\\{"))
+        key = _quoted(f"{path}?{query}" if query else _decoded(path)).replace("{", "\\{")
+        maps[not query].setdefault(key, f"    {key} {_quoted(_target(new))}")
     lines = ["# In the block of the old host: import this file."]
-    for name, source, rows in (("moved_query", "{uri}", queries), ("moved", "{path}", plain)):
+    for name, source, rows in zip(("moved_query", "moved"), ("{uri}", "{path}"), maps, strict=True):
         if rows:
-            lines += [f"map {source} {{{name}}} {{", *rows, '    default ""', "}"]
+            lines += [f"map {source} {{{name}}} {{", *rows.values(), '    default ""', "}"]
             lines += [f'@{name} not vars {{{name}}} ""', f"redir @{name} {{{name}}} 301"]
     return "\n".join(lines) + "\n"
 
 
 def _iis(pairs: Sequence[Pair]) -> str:
     """Return a ``web.config`` with a rewrite map of what stands behind the host."""
-    rows = []
+    rows = dict[str, str]()
     for old, new in pairs:
         path, query = _split(old)
-        key = f"{path}?{query}" if query else path
-        rows.append(f"          <add key={quoteattr(key)} value={quoteattr(_target(new))} />")
-    body = "\n".join(rows)
+        key = for_xml(f"{path}?{query}" if query else path)
+        line = f"          <add key={quoteattr(key)} value={quoteattr(_target(new))} />"
+        rows.setdefault(key.lower(), line)  # IIS takes no two that differ in capitals alone
+    body = "\n".join(rows.values())
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <configuration>
   <system.webServer>

@@ -32,7 +32,18 @@ from webanalytics.audits.report.pdf import printed
 from webanalytics.audits.report.site import CrawlParts
 from webanalytics.audits.report.tables import Chapter
 from webanalytics.audits.score import COUNTED
-from webanalytics.audits.words import catalogue, day, number, percent, points, say, several, speaking, spoken
+from webanalytics.audits.words import (
+    catalogue,
+    day,
+    number,
+    percent,
+    phrase,
+    points,
+    say,
+    several,
+    speaking,
+    spoken,
+)
 from webanalytics.core import templates
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
@@ -101,7 +112,7 @@ def write_report(
     notes = [gaps.plain(note) for note in (refusal_warning(pages), *known.notes) if note]
     failures = why_not_read(pages) if known.failures is None else known.failures
     with speaking(brand.language):
-        known = replace(known, notes=notes, failures=failures)
+        known = replace(known, notes=[*map(phrase, notes)], failures=failures)
         document = render(read(pages, issues, summary), known, title=title, brand=brand).encode()
     written = printed(document, brand.browser) if brand.browser else document
     try:

@@ -16,7 +16,7 @@ from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_cell, page_link
 from webanalytics.audits.words import number as written
-from webanalytics.audits.words import percent, say, several
+from webanalytics.audits.words import percent, phrase, say, several
 from webanalytics.thresholds import AUDIENCES, SCALES_BY_NAME
 
 MOST_LANGUAGES = 20
@@ -119,7 +119,11 @@ def readability(content: Content) -> Chapter | None:
         if _is_number(score) and scale:
             groups[str(language or UNDETERMINED), str(scale)].append(row)
         else:
-            missing[say("not read" if status != "ok" else str(notes[row] or "not scored"))] += 1
+            missing[
+                phrase(str(notes[row]))
+                if status == "ok" and notes[row]
+                else say("not scored" if status == "ok" else "not read")
+            ] += 1
     missing[say("not read")] -= content.missing  # addresses without a page are none of its pages
     judged = sum(map(len, groups.values()))
     ordered = sorted(groups, key=lambda key: (-len(groups[key]), key))
@@ -157,7 +161,7 @@ def _scale(content: Content, language: str, scale: str, rows: list[int], names: 
     known = SCALES_BY_NAME.get(scale)
     hardest = max(rows, key=lambda row: _value(scores[row]) * (1 if known and known.rises else -1))
     return [
-        Cell(language, scale, wanted={"language": language}, language=language),
+        Cell(language, phrase(scale), wanted={"language": language}, language=language),
         number(len(rows)),
         number(middle, 1),
         Cell(f"{written(low, 1)} – {written(high, 1)}" if len(rows) > 1 else "–", number=True),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,7 +18,7 @@ from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.report.groups import Kind, cut, host_of
 from webanalytics.audits.score import COUNTED
-from webanalytics.audits.words import say, several, spoken
+from webanalytics.audits.words import phrase, say, several, spoken
 from webanalytics.thresholds import PRIORITIES
 
 LONGEST_URL = 4000
@@ -37,71 +39,17 @@ class Fact:
     unit: str = ""
 
 
-FACTS = (
-    Fact("score", "Score"),
-    Fact("http_status", "HTTP status"),
-    Fact("final_url", "Ended at"),
-    Fact("redirects", "Redirects"),
-    Fact("redirect_kinds", "Kinds of redirects"),
-    Fact("indexability", "Indexability"),
-    Fact("canonical", "Canonical"),
-    Fact("canonical_state", "Canonical state"),
-    Fact("robots", "Robots meta"),
-    Fact("x_robots_tag", "X-Robots-Tag"),
-    Fact("lang", "Declared language"),
-    Fact("language", "Language of the text"),
-    Fact("title_length", "Title", "characters"),
-    Fact("title_pixels", "Title width", "px"),
-    Fact("description_length", "Description", "characters"),
-    Fact("description_pixels", "Description width", "px"),
-    Fact("h1_count", "h1 headings"),
-    Fact("h2_count", "h2 headings"),
-    Fact("page_type", "Type of page"),
-    Fact("content_confidence", "Chance that the text is right"),
-    Fact("content_note", "Why it is low"),
-    Fact("wordCount", "Words"),
-    Fact("audience", "Readers it suits"),
-    Fact("readability_score", "Readability score"),
-    Fact("readability_scale", "Readability scale"),
-    Fact("readability_note", "Readability not judged"),
-    Fact("fleschReadingEase", "Flesch reading ease"),
-    Fact("fleschReadingEaseText", "Reading ease in words"),
-    Fact("depth", "Folder depth"),
-    Fact("crawl_depth", "Clicks from the start"),
-    Fact("link_score", "Link score"),
-    Fact("inlinks", "Internal links to it"),
-    Fact("in_sitemap", "In the sitemap"),
-    Fact("internal_links", "Internal links on it"),
-    Fact("external_links", "External links on it"),
-    Fact("subdomain_links", "Those to own subdomains"),
-    Fact("images", "Images"),
-    Fact("structured_types", "Structured data"),
-    Fact("near_duplicate_cluster", "Near-duplicate cluster"),
-    Fact("elapsed", "Response time", "s"),
-    Fact("bytes", "Size", "bytes"),
-    Fact("content_type", "Content type"),
+FACTS = tuple(
+    Fact(name, *texts)
+    for name, texts in tomllib.loads(Path(__file__).with_name("facts.toml").read_text("utf-8")).items()
 )
 
 PREVIEW_COLUMNS = (
-    "og:title",
-    "og:description",
-    "og:image",
-    "og:site_name",
-    "card:title",
-    "card:description",
-    "card:image",
-    "card:card",
+    *("og:title", "og:description", "og:image", "og:site_name"),
+    *("card:title", "card:description", "card:image", "card:card"),
 )
 PAGE_COLUMNS = (
-    "url",
-    "status",
-    "error",
-    "title",
-    "description",
-    "section",
-    "indexable",
-    "text",
-    "keywords",
+    *("url", "status", "error", "title", "description", "section", "indexable", "text", "keywords"),
     *PREVIEW_COLUMNS,
     *(fact.name for fact in FACTS),
 )
@@ -250,6 +198,7 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
     for name, rows in (("value", None), ("threshold", None), ("evidence", shown)):
         cells = _of_some(issues, name, LONGEST_EVIDENCE, rows)
         found[name] = [None if value == "" else value for value in cells]
+    found["evidence"] = [phrase(said) if isinstance(said, str) else said for said in found["evidence"]]
     passed = [line for line in lines if not line.pages]
     made = Content(len(pages), filled, found, affected, passed, kind=kind, detailed=detailed)
     of_page = [scope != "host" for scope in column(issues, "scope")]
@@ -266,7 +215,9 @@ def _pages(pages: pd.DataFrame, detailed: list[int] | None) -> dict[str, list[Sc
         name: _of_some(pages, name, longest.get(name, 1000), None if name in _OF_ALL else detailed)
         for name in PAGE_COLUMNS
     }
-    columns["error"] = [plain(error) if isinstance(error, str) else error for error in columns["error"]]
+    columns["error"] = [
+        phrase(plain(error)) if isinstance(error, str) else error for error in columns["error"]
+    ]
     for name in ("title", "description"):
         if f"{name}Length" not in pages.columns:
             columns[f"{name}Length"] = [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from webanalytics.audits.report.cells import column
-from webanalytics.audits.words import say, several
+from webanalytics.audits.words import phrase, say, several
 
 MOST_FAILURES = 8
 _ADVICE = re.compile(r"(?:; |,? see |: they are in )`[^`]+`[^.;]*|: see \.\w+\(\)| `[a-z_]+=[^`]*` [^.]*\.")
@@ -39,7 +39,7 @@ def failures(frame: pd.DataFrame) -> list[Gap]:
     found = [
         Gap(
             several("{n} address", "{n} addresses", int(count)),
-            say(plain(str(reason or "The reason is unknown."))),
+            phrase(plain(str(reason))) if reason else say("The reason is unknown."),
         )
         for reason, count in zip(column(frame, "reason"), column(frame, "pages"), strict=True)
         if isinstance(count, (int, float))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
@@ -12,7 +11,7 @@ from webanalytics.audits.report.chapters import UNDETERMINED
 from webanalytics.audits.report.charts import category_label, status_label
 from webanalytics.audits.report.content import Content, RuleLine
 from webanalytics.audits.score import COSTS
-from webanalytics.audits.words import number, percent, say, several
+from webanalytics.audits.words import number, percent, phrase, say, several
 from webanalytics.thresholds import PRIORITIES
 
 MOST_SECTIONS = 300
@@ -69,22 +68,7 @@ def causes(found: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return the causes to name at the head of the report: those that take points, else the first."""
     chosen = found[found["points"] > 0]
     shown = (chosen if len(chosen) else found).head(MOST_CAUSES).to_dict("records")
-    return [line | {"cause": _cause(str(line["cause"]))} for line in shown]
-
-
-_ON_PAGES = re.compile(r"(?P<title>.+?) on (?P<all>all )?(?P<count>[\d,]+) pages\.")
-
-
-def _cause(sentence: str) -> str:
-    """Return a cause in the language of the report, where it is one that names a rule and counts pages."""
-    found = _ON_PAGES.fullmatch(sentence)
-    if not found:
-        return sentence
-    return say(
-        "{problem} on all {n} pages" if found["all"] else "{problem} on {n} pages",
-        problem=say(found["title"]),
-        n=number(int(found["count"].replace(",", ""))),
-    )
+    return [line | {"cause": phrase(str(line["cause"]))} for line in shown]
 
 
 def _share(part: int, size: int) -> str:

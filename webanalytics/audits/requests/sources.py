@@ -213,9 +213,7 @@ def with_robots(origin: Origin, kept: RobotsKept, origins: Collection[str] | Non
     if not new:
         return origin
     return replace(
-        origin,
-        robots={**origin.robots, **all_problems(new)},
-        robots_files={**origin.robots_files, **new},
+        origin, robots={**origin.robots, **all_problems(new)}, robots_files={**origin.robots_files, **new}
     )
 
 

@@ -87,7 +87,7 @@ def _eases(site: Site) -> Iterator[tuple[int, float, str]]:
         if not_prose(words, sentences):
             continue
         if ease is not None:
-            yield row, ease, f"{name or ''} ({scale})" if scale else name or ""
+            yield row, ease, f"{name or ''}, {scale}" if scale else name or ""
         elif score is not None and scale in SCALES_BY_NAME:
             yield row, round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
 

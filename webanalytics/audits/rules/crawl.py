@@ -35,7 +35,7 @@ def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
         if depth[row] is not None and depth[row] > threshold:
             yield Finding(row, depth[row], f"{depth[row]:,} clicks.")
         elif depth[row] is None and inlinks[row] and not orphan[row]:
-            yield Finding(row, None, f"No way leads here. Linked from {sources(site, row)}.")
+            yield Finding(row, None, f"Not reached from the start. Linked from {sources(site, row)}.")
 
 
 def _one_inlink(site: Site, _: Any) -> Iterator[Finding]:

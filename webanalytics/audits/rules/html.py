@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.directives.languages import is_language
-from webanalytics.audits.graph.site_links import normal
+from webanalytics.audits.graph.site_links import AT_ONCE, normal
 from webanalytics.audits.rules.base import Find, Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import LONGEST, empty, enumerated, listed, more, outside_head, said
@@ -18,8 +18,6 @@ _NO_ZOOM = re.compile(
     r"user-scalable\s*=\s*(?:no|0(?:\.0*)?)(?![\d.])|maximum-scale\s*=\s*[01](?:\.\d*)?(?![\d.])", re.I
 )
 _RESPONSIVE = re.compile(r"(?:^|[,;\s])(?:width|initial-scale)\s*=", re.IGNORECASE)
-_AT_ONCE = re.compile(r"\s*[01]?(?:\.\d*)?\s*[;,]\s*\S", re.ASCII)
-"""A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
 _XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 
@@ -61,13 +59,6 @@ def _is_no_language(lang: str) -> bool:
 _FILE = re.compile(r"[^\s]*\.(?:jpe?g|jfif|png|gif|webp|avif|svg|bmp|tiff?|heic)", re.IGNORECASE)
 _CAMERA = re.compile(r"(?:IMG|DSC[FN]?|PXL|MVIMG|DCIM|P?\d{6,})[_-]?[\d_-]+(?:\.\w+)?", re.IGNORECASE)
 """Names that cameras and phones give to pictures."""
-
-
-@page_by_page
-def _no_doctype(site: Site, _: Any) -> Iterator[Finding]:
-    for row, present in site.read("doctype"):
-        if present is not None and not present:
-            yield Finding(row)
 
 
 @page_by_page
@@ -135,10 +126,10 @@ RULES = rules_of(
         "charset_wrong": _charset_wrong,
         "lang_missing": _lang_missing,
         "lang_invalid": said("lang", _is_no_language, 100),
-        "meta_refresh": said("refresh", lambda refresh: not _AT_ONCE.match(refresh)),
-        "meta_refresh_redirect": said("refresh", _AT_ONCE.match),
+        "meta_refresh": said("refresh", lambda refresh: not AT_ONCE.match(refresh)),
+        "meta_refresh_redirect": said("refresh", AT_ONCE.match),
         "favicon_missing": empty("favicons"),
-        "doctype_missing": _no_doctype,
+        "doctype_missing": empty("doctype"),
         "charset_late": _charset_late,
         "head_multiple": more("heads", "head tags"),
         "head_ended_early": said("head_ended_by", bool, LONGEST),

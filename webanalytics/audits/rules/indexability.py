@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,23 +69,18 @@ _NO_LENGTH = re.compile(r"(?:^|[,\s:])max-snippet\s*:\s*0+(?!\d)", re.IGNORECASE
 _CONFLICTS = (("index", "noindex"), ("follow", "nofollow"), ("all", "noindex"), ("all", "nofollow"))
 
 
-def _says(*names: str) -> Find:
+def _says(is_meant: Callable[[str], object]) -> Find:
     @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, *texts in site.read(*_COLUMNS):
-            said = [text[:200] for text in texts if text and not directives(text).isdisjoint(names)]
-            if said:
+            if said := [text[:200] for text in texts if text and is_meant(text)]:
                 yield Finding(row, evidence="; ".join(said))
 
     return find
 
 
-@page_by_page
-def _no_snippet_length(site: Site, _: Any) -> Iterator[Finding]:
-    for row, *texts in site.read(*_COLUMNS):
-        said = [text[:200] for text in texts if text and _NO_LENGTH.search(text)]
-        if said:
-            yield Finding(row, evidence="; ".join(said))
+def _names(*names: str) -> Find:
+    return _says(lambda text: not directives(text).isdisjoint(names))
 
 
 @page_by_page
@@ -107,10 +102,10 @@ RULES = rules_of(
         "canonicalised": _canonicalised,
         "blocked_by_robots": _blocked,
         "directives_conflict": _conflict,
-        "nosnippet": _says("nosnippet"),
-        "max_snippet_zero": _no_snippet_length,
-        "noimageindex": _says("noimageindex"),
-        "noarchive": _says("noarchive"),
-        "noodp": _says("noodp", "noydir"),
+        "nosnippet": _names("nosnippet"),
+        "max_snippet_zero": _says(_NO_LENGTH.search),
+        "noimageindex": _names("noimageindex"),
+        "noarchive": _names("noarchive"),
+        "noodp": _names("noodp", "noydir"),
     },
 )

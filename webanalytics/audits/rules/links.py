@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.site_links import LONGEST, Target, listed
 from webanalytics.audits.rules import searches
-from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.leads import Bad, Leads, faults, how
 from webanalytics.audits.site import Site
@@ -22,10 +22,10 @@ from webanalytics.runs.frames.link_table import KINDS
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
     for row, count, external, own in site.read("internal_links", "external_links", "subdomain_links"):
-        if (
-            count == 0 and not own and site.addresses.final[row] is not None
-        ):  # of a saved file no host is known
-            yield Finding(row, 0, f"{external or 0:,} links, all to other sites" if external else "no links")
+        is_known = site.addresses.final[row] is not None  # of a saved file no host is
+        if count == 0 and not own and is_known:
+            many = f"{external or 0:,} links, all to other sites"
+            yield Finding(row, 0, ("no links", "1 link, to another site", many)[min(external or 0, 2)])
 
 
 @page_by_page
@@ -151,28 +151,14 @@ def _one_text(site: Site, _: Any) -> Iterator[Finding]:
 _SCRIPT = 60
 
 
-@page_by_page
-def _nameless(site: Site, _: Any) -> Iterator[Finding]:
-    for row, links in site.read("links_without_name"):
-        if links:
-            shown = (f"{link['href']} ({link['inside'] or 'empty'})" for link in links)
-            yield Finding(row, len(links), searches.enumerated(shown))
+def _shown(column: str, shown: Callable[[dict[str, str]], str]) -> Find:
+    @page_by_page
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, links in site.read(column):
+            if links:
+                yield Finding(row, len(links), searches.enumerated(map(shown, links)))
 
-
-@page_by_page
-def _generic(site: Site, _: Any) -> Iterator[Finding]:
-    for row, links in site.read("generic_links"):
-        if links:
-            yield Finding(
-                row, len(links), searches.enumerated(f'"{link["text"]}" {link["href"]}' for link in links)
-            )
-
-
-@page_by_page
-def _uncrawlable(site: Site, _: Any) -> Iterator[Finding]:
-    for row, links in site.read("uncrawlable_links"):
-        if links:
-            yield Finding(row, len(links), searches.enumerated(map(_written, links)))
+    return find
 
 
 @page_by_page
@@ -202,9 +188,11 @@ RULES = rules_of(
         "links_to_canonicalised": Leads(partial(_to_closed, why="canonicalised", followed=False)),
         "links_to_blocked": Leads(partial(_to_closed, why="blocked by robots.txt")),
         "link_text_for_several_pages": _one_text,
-        "links_without_name": _nameless,
-        "links_generic_text": _generic,
-        "links_not_crawlable": _uncrawlable,
+        "links_without_name": _shown(
+            "links_without_name", lambda link: f"{link['href']} ({link['inside'] or 'empty'})"
+        ),
+        "links_generic_text": _shown("generic_links", lambda link: f'"{link["text"]}" {link["href"]}'),
+        "links_not_crawlable": _shown("uncrawlable_links", _written),
         "internal_nofollow": _internal_nofollow,
         "links_to_http": searches.listed("insecure_links"),
     },

@@ -93,28 +93,14 @@ _SESSION = re.compile(
 _SESSION_IN_PATH = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
 
 
-def lower_case(url: str) -> str:
-    """Return an address with its path in lower case."""
-    scheme, host, path, query = _parts(url)
-    return _joined(scheme, host, path.lower(), query)
+def _form(changed: Callable[[str, str, str, str], tuple[str, str, str, str]]) -> Form:
+    return lambda url: _joined(*changed(*_parts(url)))
 
 
-def without_slash(url: str) -> str:
-    """Return an address without slashes at the end of its path."""
-    scheme, host, path, query = _parts(url)
-    return _joined(scheme, host, path.rstrip("/"), query)
-
-
-def without_www(url: str) -> str:
-    """Return an address without www."""
-    scheme, host, path, query = _parts(url)
-    return _joined(scheme, host.removeprefix("www."), path, query)
-
-
-def without_scheme(url: str) -> str:
-    """Return an address as if it were in https."""
-    _, host, path, query = _parts(url)
-    return _joined("https", host, path, query)
+lower_case = _form(lambda scheme, host, path, query: (scheme, host, path.lower(), query))
+without_slash = _form(lambda scheme, host, path, query: (scheme, host, path.rstrip("/"), query))
+without_www = _form(lambda scheme, host, path, query: (scheme, host.removeprefix("www."), path, query))
+without_scheme = _form(lambda _, host, path, query: ("https", host, path, query))
 
 
 def without_tracking(url: str) -> str:

@@ -24,6 +24,10 @@ from webanalytics.urls import lacks_scheme
 
 MOST_BYTES = 1_000_000_000
 """Bytes of a file that is read, without compression."""
+LEAST_INFLATED, MOST_TIMES = 20_000_000, 100
+"""What may become of a file that is compressed: so many bytes, and so many times its size."""
+MOST_COLUMNS = 100
+"""Columns of a sheet that are read."""
 CUT = 1_000
 """Rows with which an export from the pages of Search Console ends."""
 PAGE_VIEW, FIRST_ROWS, QUERIES = "page view", f"page view, first {CUT:,} rows", "queries"
@@ -151,20 +155,24 @@ def _tables(source: Any) -> Iterator[pd.DataFrame]:
 
 
 def _of_file(path: Path, suffix: str) -> Iterator[pd.DataFrame]:
-    if suffix == ".xlsx":  # has a sheet for each table
-        yield from pd.read_excel(path, sheet_name=None, keep_default_na=False).values()
+    most = min(MOST_BYTES, LEAST_INFLATED + MOST_TIMES * path.stat().st_size)
+    if suffix in (".xlsx", ".zip"):
+        with zipfile.ZipFile(path) as archive:  # which reads no more of a member than it says here
+            _in_bounds(sum(member.file_size for member in archive.infolist()), most)
+    if suffix == ".xlsx":
+        yield from _of_workbook(path)
     elif suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 if name.lower().endswith(_TEXTS):
                     with archive.open(name) as file:
-                        yield from _of_text(_content(file))
+                        yield from _of_text(_content(file, most))
     elif suffix == ".gz":
         with gzip.open(path) as packed:
-            yield from _of_text(_content(packed))
+            yield from _of_text(_content(packed, most))
     elif suffix in _TEXTS:
         with path.open("rb") as file:
-            yield from _of_text(_content(file))
+            yield from _of_text(_content(file, most))
     elif suffix in SUFFIXES:
         yield read_frame(path)
     else:
@@ -172,10 +180,29 @@ def _of_file(path: Path, suffix: str) -> Iterator[pd.DataFrame]:
         raise ParameterError.must_be("source", f"a file with one of the suffixes: {known}")
 
 
-def _content(file: IO[bytes] | gzip.GzipFile) -> str:
-    data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ParameterError.must_be("source", f"a file of at most {MOST_BYTES:,} bytes")
+def _of_workbook(path: Path) -> Iterator[pd.DataFrame]:
+    """Yield the table of each sheet; a cell far away makes no sheet of millions of empty ones."""
+    from openpyxl import load_workbook
+
+    with path.open("rb") as file:
+        for sheet in load_workbook(file, read_only=True, data_only=True).worksheets:
+            rows = sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True)
+            names = next(rows, ())
+            width = max((place for place, name in enumerate(names, 1) if name is not None), default=0)
+            cells = [
+                ["" if cell is None else cell for cell in row[:width]] for row in rows if any(row[:width])
+            ]
+            yield pd.DataFrame(cells, columns=list(map(str, names[:width])))
+
+
+def _in_bounds(size: int, most: int) -> None:
+    if size > most:
+        raise ParameterError.must_be("source", f"a file of at most {most:,} bytes without compression")
+
+
+def _content(file: IO[bytes] | gzip.GzipFile, most: int) -> str:
+    data = file.read(most + 1)
+    _in_bounds(len(data), most)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16")
     try:

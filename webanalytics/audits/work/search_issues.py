@@ -9,15 +9,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from webanalytics.audits.causes import clicks_of
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.profiles import Profile
 from webanalytics.audits.rules import RULES
+from webanalytics.audits.selection import segments_of
 from webanalytics.audits.site import Site
 from webanalytics.audits.work.search_data import PAGE_VIEW
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import one_line, shortened
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.schema import frame_of
+from webanalytics.runs.frames.schema import frame_of, make_series
 
 COLUMNS: Mapping[str, Dtype] = {
     **{"url": "string", "fact": "string", "clicks": "integer", "impressions": "integer", "position": "float"},
@@ -41,6 +43,7 @@ _FIXES: Mapping[str, str] = {
     "slow": "Make the page answer sooner: caching, database queries, distance to visitors.",
     "no impressions": "Improve the page, merge it into another one, or drop it.",
     "title cut": "Shorten the title, or put what matters first.",
+    "not in the audit": "Link to the page if it is still there, else redirect its address to one that is.",
     "query on several pages": "Let one page answer the query: merge them, or tell them apart.",
 }
 STATES: Mapping[str, str] = {
@@ -55,13 +58,10 @@ _Told: TypeAlias = tuple[int, str, str]
 
 
 def search_issues(
-    site: Site, queries: pd.DataFrame, profile: Profile, selected: Sequence[int] | None
+    site: Site, searched: tuple[pd.DataFrame, pd.DataFrame], profile: Profile, selected: Sequence[int] | None
 ) -> pd.DataFrame:
-    """Return the frame of `Audit.search_issues`."""
-    if "clicks" not in site.pages:
-        raise ParameterError(
-            "The `audit` must have clicks of a search engine: see audit.with_search_data.", "audit"
-        )
+    """Return the frame of `Audit.search_issues`, by queries and rows of no page."""
+    check_clicks(site)
     numbers = {
         name: [_number(cell) for cell in site.values(name)] for name in ("clicks", "impressions", "position")
     }
@@ -69,7 +69,7 @@ def search_issues(
     told = [
         *(one for row in chosen if numbers["clicks"][row] for one in _of_clicks(site, row, profile)),
         *_of_impressions(site, numbers["impressions"], profile),
-        *_of_queries(site, queries),
+        *_of_queries(site, searched[0]),
     ]
     rows = [
         {"url": site.values("url")[row], "fact": fact, "evidence": evidence, "fix": _FIXES[fact]}
@@ -77,10 +77,46 @@ def search_issues(
         for row, fact, evidence in told
         if row in chosen
     ]
+    rows += _of_no_page(searched[1]) if selected is None else ()
     rows.sort(key=lambda row: (-(row["clicks"] or 0), -(row["impressions"] or 0)))
     for row in rows:
         row |= {name: None if row[name] is None else round(row[name]) for name in ("clicks", "impressions")}
     return frame_of(COLUMNS, rows)
+
+
+def check_clicks(site: Site) -> None:
+    """Refuse an audit without clicks."""
+    if "clicks" not in site.pages:
+        said = "The `audit` must have clicks of a search engine: see audit.with_search_data."
+        raise ParameterError(said, "audit")
+
+
+def summary_by(audit: Any, by: str) -> pd.DataFrame:
+    """Return the summary of an audit by the values of a column, or by the clicks that each rule touches."""
+    whole: pd.DataFrame = audit.summary()
+    if by == "clicks":
+        check_clicks(audit.site)
+        urls = dict(iter(audit.issues.groupby("rule", observed=True, sort=False)["url"]))
+        sums = [clicks_of(audit.site, urls[rule].tolist()) for rule in whole["rule"]]
+        made = whole.assign(clicks=make_series(sums, "integer", whole.index))
+        return made.sort_values("clicks", ascending=False, kind="stable", ignore_index=True)
+    masks = segments_of(audit.pages, by)
+    parts = [audit.select(mask).summary() for mask in masks]
+    rows = [int(mask.argmax()) for mask, part in zip(masks, parts, strict=True) for _ in part.index]
+    made = pd.concat([whole.iloc[:0], *parts], ignore_index=True)
+    made.insert(0, "segment", audit.pages[by].iloc[rows].array)
+    return made
+
+
+def _of_no_page(left: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield what search results show and the audit does not have."""
+    names = ["url", *(name for name in ("clicks", "impressions", "position") if name in left)]
+    rows = left[names].to_dict("records") if "clicks" in left and "url" in left else []
+    for row in rows:
+        numbers = {name: _number(row.get(name)) for name in ("clicks", "impressions", "position")}
+        if row["url"] and (numbers["clicks"] or numbers["impressions"]):
+            fact, said = "not in the audit", "Search results show it, and the audit has no such page."
+            yield {"url": row["url"], "fact": fact, "evidence": said, "fix": _FIXES[fact], **numbers}
 
 
 def _number(cell: Any) -> float | None:

@@ -13,8 +13,17 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from webanalytics.core.messages.kinds import ERROR_TYPES, REFUSALS, ErrorType
-from webanalytics.core.messages.table import ADVICE, FETCHING, MESSAGES, PARAMETERS, TOLD, Advice
+from webanalytics.core.messages.table import (
+    ADVICE,
+    ERROR_TYPES,
+    FETCHING,
+    MESSAGES,
+    PARAMETERS,
+    REFUSALS,
+    TOLD,
+    Advice,
+    ErrorType,
+)
 
 __all__ = [
     "ADVICE",
@@ -75,10 +84,7 @@ def one_of(parameter: str, choices: Any) -> Message:
 
 
 def must_be(parameter: str, what: str) -> Message:
-    """Return the message about a wrong value; `what` ends the sentence.
-
-    That of a URL has the key of its own that fetching gives it.
-    """
+    """Return the message about a wrong value; `what` ends the sentence."""
     if MESSAGES["invalid_url"][1].endswith(f" must be {what}."):
         return Message("invalid_url", {"parameter": parameter})
     return Message("must_be", {"parameter": parameter, "what": what})
@@ -219,10 +225,7 @@ def visible(text: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    r"""Return text that writes nothing but itself on a terminal: every control character is named.
-
-    Line feeds and tabs stay, and a carriage return before a line feed goes.
-    """
+    r"""Return text that writes nothing but itself on a terminal: every control character is named."""
     if text.isprintable():
         return text
     return visible(text.replace("\r\n", "\n")).replace("\r", "⟨U+000D⟩")

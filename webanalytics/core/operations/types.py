@@ -10,17 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NotRequired,
-    Required,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
 DEEPEST = 250
 """Most levels of lists and objects in an answer; pages are never read as deep."""
@@ -111,8 +101,6 @@ def is_deep(value: Any, levels: int = DEEPEST) -> bool:
 @cache
 def holder(annotation: Any) -> Test:
     """Return a check for values of a type; None and missing keys always pass.
-
-    Answers of a server and rows of a checkpoint are not trusted.
 
     >>> holder(list[dict[str, str]])([{"a": "b"}]), holder(int)("7"), holder(int)(2**70)
     (True, False, False)

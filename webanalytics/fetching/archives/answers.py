@@ -73,8 +73,6 @@ class Found:
 def moment(date: str) -> datetime:
     """Return the time of a WARC-Date; one that is not valid is the earliest of all.
 
-    Examples
-    --------
     >>> moment("2026-11-22T10:00:00Z") < moment("2026-11-22T10:00:00.5Z")
     True
     """

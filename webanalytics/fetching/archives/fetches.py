@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from webanalytics.core.messages import MESSAGES, sentence
 from webanalytics.fetching.archives.members import Damaged
 from webanalytics.fetching.archives.records import Record
-from webanalytics.fetching.exchange_record import FetchEnd
+from webanalytics.fetching.response import FetchEnd
 
 MEDIA_TYPE = "application/vnd.webanalytics.fetch+json"
 """Content type of such a record."""

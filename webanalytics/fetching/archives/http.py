@@ -59,10 +59,7 @@ def _text(value: bytes) -> str:
 
 
 def decoded(raw: bytes, head: Head, limit: int) -> bytes:
-    """Return a body without its transfer and content encodings, at most so many bytes and one more.
-
-    Raises `Problem` with the key ``encoding`` or ``interrupted``.
-    """
+    """Return a body without its transfer and content encodings, at most so many bytes and one more."""
     if "chunked" in head.first("transfer-encoding").lower():
         raw = _joined(raw)
     names = [value.lower().strip() for value in head.all("content-encoding")]

@@ -74,8 +74,6 @@ class _Indexing:
         self._counts["pages"] = len(made) - len(self._found.faults)
         return Index(made, robots, dict(self._counts))
 
-    # ---------------------------------------------------------------- pages of this package's own archives
-
     def _of_notes(self) -> tuple[list[tuple[tuple[int, int, int], ArchivedPage]], dict[str, RobotsOf]]:
         """Return the pages that notes tell of, in the order in which they were asked for."""
         robots: dict[str, RobotsOf] = {}
@@ -126,8 +124,6 @@ class _Indexing:
         body = answer.stored if answer is not None and judged else None
         name = answer.name if answer is not None else f"{note.run} {note.number}"
         return ArchivedPage(note.url, fetched, body, failure=failure, name=name)
-
-    # ---------------------------------------------------------------- pages of other archives
 
     def _of_answers(
         self, answers: Iterable[Answer], robots: dict[str, RobotsOf]
@@ -244,8 +240,6 @@ def plain(url: str) -> str:
 def robots_origin(url: str) -> str:
     """Return the origin whose robots.txt an address is, "" for any other.
 
-    Examples
-    --------
     >>> robots_origin("https://A.example/robots.txt"), robots_origin("https://a.example/x/robots.txt")
     ('https://a.example', '')
     """
@@ -267,8 +261,6 @@ def _unreadable(fault: Unreadable) -> tuple[tuple[int, int, int], ArchivedPage]:
     values: dict[str, Any] = {"reason": fault.reason} if fault.reason else {"offset": place.offset or 0}
     where = str(place.file) if place.offset is None else f"{place.file}:{place.offset}"
     page = ArchivedPage(
-        fault.url or where,
-        failure=(fault.key, tuple(values.items())),
-        name=f"{where}:{place.inside}",
+        fault.url or where, failure=(fault.key, tuple(values.items())), name=f"{where}:{place.inside}"
     )
     return (fault.order, 0, 0), page

@@ -177,8 +177,6 @@ class Stream:
         self._inside += len(line)
         return line
 
-    # ---------------------------------------------------------------- filling
-
     def _fill_raw(self) -> bool:
         if not self._raw:
             self._raw = self._file.read(PIECE)
@@ -239,11 +237,7 @@ class Stream:
 
 
 def next_record(file: BinaryIO, start: int, budget: Budget, *, zipped: bool) -> int | None:
-    """Return where the next record begins that can be recognised, from a byte of the file on.
-
-    In a compressed file that is a gzip member that inflates to the head of a record, in any other the line
-    of a version with a field after it.
-    """
+    """Return where the next record begins that can be recognised, from a byte of the file on."""
     offset, kept = start, b""
     file.seek(start)
     while piece := file.read(PIECE):

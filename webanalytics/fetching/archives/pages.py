@@ -95,8 +95,6 @@ class Reader:
         except (Damaged, OSError, Problem):
             return None
 
-    # ---------------------------------------------------------------- reading
-
     def _contents(self, page: ArchivedPage, limit: int) -> tuple[Head | None, bytes, Problem | None]:
         """Return the head of a page's answer, its content, and the problem with them."""
         head: Head | None = None

@@ -17,11 +17,7 @@ from webanalytics.urls import ARCHIVE_SUFFIXES, is_archive
 
 
 def files_of(source: Any, parameter: str) -> list[Path]:
-    """Return the archives that are named, each once; those of a pattern in the order of their names.
-
-    A name of a file that exists is that file, whatever is in it. Raises `ParameterError` for anything but
-    names of archives, and for a pattern without a file.
-    """
+    """Return the archives that are named, each once; those of a pattern in the order of their names."""
     given = (
         list(source) if isinstance(source, Iterable) and not isinstance(source, (str, bytes)) else [source]
     )

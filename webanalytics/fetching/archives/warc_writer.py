@@ -23,7 +23,7 @@ from webanalytics._version import __version__
 from webanalytics.errors import ParameterError, WriteError
 from webanalytics.fetching.archives.fetches import MEDIA_TYPE, MOST_ROWS, ROWS_TYPE, FetchNote, RowsNote
 from webanalytics.fetching.archives.records import Fault, Record, records
-from webanalytics.fetching.exchange_record import Exchange, FetchLog
+from webanalytics.fetching.response import Exchange, FetchLog
 
 LEVEL = 6
 """Level of compression: the usual one of zlib."""
@@ -105,8 +105,6 @@ class ArchiveWriter:
             with suppress(OSError):
                 os.ftruncate(handle, before)
             raise
-
-    # ---------------------------------------------------------------- records
 
     def _begin(self, path: Path) -> bytes:
         """Return the record that describes what follows."""

@@ -86,7 +86,7 @@ class Browser:
             chromium_sandbox=not (hasattr(os, "geteuid") and os.geteuid() == 0),  # root can have none
             proxy={"server": server, "bypass": "<-loopback>", "username": "browser", "password": word},
             args=[*ARGUMENTS, f"--ignore-certificate-errors-spki-list={self._proxy.key}"],
-            **dict.fromkeys(("handle_sigint", "handle_sigterm", "handle_sighup"), False),
+            handle_sigint=False,  # where all are told to end, what drives it does, and its profile goes too
         )
 
     async def context(self, **settings: Any) -> Any:

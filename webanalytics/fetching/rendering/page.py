@@ -138,6 +138,8 @@ async def _opened(page: Any, visit: Visit, until: float, limit: int) -> tuple[st
         note = "not everything was loaded in time"
     note = await _settled(visit, look, min(until, clock() + MOST_SETTLING)) or note
     found = await look(HTML.replace("LIMIT", str(limit)))
+    if found["url"].startswith("chrome-error:"):
+        return visit.url, "", "its scripts lead to a page that could not be loaded"
     if found["size"] > limit:
         return visit.url, "", f"its document is larger than {limit:,} characters"
     return found["url"], found["html"], note

@@ -13,10 +13,11 @@ from multidict import CIMultiDict
 
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.guard import check_url, dialled_by_proxy, host_key, refusals
-from webanalytics.fetching.pace import REFUSED
+from webanalytics.fetching.limits import REFUSED
 from webanalytics.fetching.rendering.messages import Asked, passed_on
 from webanalytics.fetching.rendering.visit import Visit
 from webanalytics.fetching.response import Problem
+from webanalytics.fetching.session import through
 
 METHODS = frozenset(("GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH"))
 """Methods that are passed on; the others delete, or speak to proxies."""
@@ -54,19 +55,12 @@ async def relayed(fetcher: Fetcher, asked: Asked, target: str, visit: Visit) -> 
         rules.check(str(url))
         crawl_delay = rules.crawl_delay
     await fetcher.check_name(url)
-    way = (
-        None if settings.proxy is None else settings.proxy.way(url.scheme, url.raw_host or "", url.port or 0)
-    )
+    way = settings.way(url)
     sent, how = CIMultiDict(passed_on(asked.headers.items())), _access(fetcher, str(url), asked, visit)
     _add(sent, how.pop("headers", {}))
     if settings.bot_key is not None:
         _add(sent, settings.bot_key.headers(url.authority))
-    if way is not None and not way.is_socks:
-        how["proxy"] = way.url
-        if url.scheme == "https":
-            how["proxy_headers"] = way.headers
-        else:
-            _add(sent, way.headers)
+    how |= through(way, url, sent)
     timeout = aiohttp.ClientTimeout(total=settings.timeout, connect=settings.connect_timeout)
     how |= {"headers": sent, "data": asked.body or None, "timeout": timeout, "allow_redirects": False}
     refused: list[str] = []
@@ -82,11 +76,8 @@ async def relayed(fetcher: Fetcher, asked: Asked, target: str, visit: Visit) -> 
                 visit.bytes_left -= len(body)
                 return Answer(response.status, passed_on(response.headers.items()), body)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        if refused:
-            raise Problem("private") from None
-        if isinstance(error, TimeoutError):
-            raise Problem("timeout") from None
-        raise Problem("interrupted") from None
+        late = "timeout" if isinstance(error, TimeoutError) else "interrupted"
+        raise Problem("private" if refused else late) from None
     finally:
         refusals.reset(token)
         dialled_by_proxy.reset(exempt)
@@ -108,15 +99,16 @@ def _add(sent: CIMultiDict[str], more: dict[str, str]) -> None:
 
 
 def _access(fetcher: Fetcher, url: str, asked: Asked, visit: Visit) -> dict[str, Any]:
-    """Return how a host is opened: headers where the page asks its own host, and no frame of another does."""
+    """Return how a host is opened: headers where surely its page asks, and no frame of another."""
     access = fetcher.settings.access
     if access is None or (found := access.found(url)) is None:
         return {}
-    said = asked.headers
-    opened = found is access.found(visit.url) and (
-        said.get("Sec-Fetch-Site", "none").lower() in ("same-origin", "same-site", "none")
-        and all(access.found(f"{text}/") is found for text in said.getall("Origin", ()))
-        and all(access.found(text) is found for text in said.getall("Referer", ()))
+    site = asked.headers.get("Sec-Fetch-Site", "none").lower()
+    askers = [text for name in ("Origin", "Referer") for text in asked.headers.getall(name, ())]
+    opened = (
+        found is access.found(visit.url)
+        and (site == "same-origin" or (bool(askers) and site in ("same-site", "none")))
+        and all(access.found(f"{text}/") is found for text in askers)
     )
     how: dict[str, Any] = {"headers": access.sent(url, asked.method)} if opened else {}
     if found.tls is not None and (opened or not found.shows_certificate):

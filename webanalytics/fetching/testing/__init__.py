@@ -11,12 +11,4 @@ from webanalytics.fetching.testing.crawl_site import CrawlSite, crawl_site
 from webanalytics.fetching.testing.sample import SampleSite, sample_site
 from webanalytics.fetching.testing.server import Reply, Request, SiteServer
 
-__all__ = [
-    "CrawlSite",
-    "Reply",
-    "Request",
-    "SampleSite",
-    "SiteServer",
-    "crawl_site",
-    "sample_site",
-]
+__all__ = ["CrawlSite", "Reply", "Request", "SampleSite", "SiteServer", "crawl_site", "sample_site"]

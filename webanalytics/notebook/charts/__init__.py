@@ -21,12 +21,14 @@ from webanalytics.notebook.charts.lengths import text_lengths
 from webanalytics.notebook.charts.link_flow import link_flow
 from webanalytics.notebook.charts.measures import reading_time, words
 from webanalytics.notebook.charts.readability import readability
+from webanalytics.notebook.charts.search import clicks_by_cause, pages_against
 from webanalytics.notebook.charts.site_map import site_map
 from webanalytics.records.dane.chart import tlsa_security
 from webanalytics.records.images.chart import image_sizes
 from webanalytics.records.phones.chart import disposable_by_country, disposable_by_month
 
 __all__ = [
+    "clicks_by_cause",
     "crawl_depth",
     "crawler_access",
     "disposable_by_country",
@@ -37,6 +39,7 @@ __all__ = [
     "keyword_heatmap",
     "keywords",
     "link_flow",
+    "pages_against",
     "readability",
     "readability_distribution",
     "reading_time",

@@ -46,11 +46,7 @@ _GRADES = [column for column, index in INDICES.items() if not index.limits]
 
 @style.chart
 def readability_distribution(
-    frame: pd.DataFrame,
-    *,
-    ax: Axes | None = None,
-    index: str | None = None,
-    title: str | None = None,
+    frame: pd.DataFrame, *, ax: Axes | None = None, index: str | None = None, title: str | None = None
 ) -> Axes:
     """Draw how the readability indices of pages are distributed.
 

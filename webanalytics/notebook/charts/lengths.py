@@ -17,12 +17,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import ridges
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import path_labels
-from webanalytics.thresholds import (
-    DESCRIPTION_CHARACTERS,
-    DESCRIPTION_PIXELS,
-    TITLE_CHARACTERS,
-    TITLE_PIXELS,
-)
+from webanalytics.thresholds import DESCRIPTION_CHARACTERS, DESCRIPTION_PIXELS, TITLE_CHARACTERS, TITLE_PIXELS
 
 _LIMITS = {
     "pixels": {"title": TITLE_PIXELS, "description": DESCRIPTION_PIXELS},

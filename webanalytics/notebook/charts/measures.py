@@ -99,13 +99,7 @@ def words(
     return _draw(frame, _WORDS, ax, max_pages, title)
 
 
-def _draw(
-    frame: pd.DataFrame,
-    measure: _Measure,
-    ax: Axes | None,
-    max_pages: int,
-    title: str | None,
-) -> Axes:
+def _draw(frame: pd.DataFrame, measure: _Measure, ax: Axes | None, max_pages: int, title: str | None) -> Axes:
     max_pages = data.whole_number(max_pages, "max_pages", 0)
     pages = data.distinct(data.pick(frame, ["url", measure.column], ("readability", "audit")))
     pages = pages.assign(value=data.numbers(pages[measure.column]))

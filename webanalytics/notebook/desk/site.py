@@ -133,7 +133,7 @@ async def _is_there(fetcher: Fetcher, address: str) -> bool:
         document = parse_sitemap(answer.content, answer.final_url)
     except (FetchError, Problem):
         return False
-    return bool(document.rows or document.children)
+    return bool(document.count)
 
 
 async def list_pages(text: str, given: list[str], most: int, options: Mapping[str, Any]) -> Listing:

@@ -122,13 +122,7 @@ def inner_text(
     """Write next to a mark inside the axes: at a position in data coordinates, offset in points."""
     settings: dict[str, Any] = {"color": style.MUTED, "fontsize": 9, "va": "center", **more}
     return ax.annotate(
-        text,
-        at,
-        offset,
-        textcoords="offset points",
-        fontfamily=[BASE_FONT],
-        parse_math=False,
-        **settings,
+        text, at, offset, textcoords="offset points", fontfamily=[BASE_FONT], parse_math=False, **settings
     )
 
 

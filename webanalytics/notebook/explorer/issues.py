@@ -67,11 +67,7 @@ def judged(pages: pd.DataFrame) -> Audit:
     return Audit(pd.DataFrame(columns, index=pages.index).reset_index(drop=True))
 
 
-_KINDS: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "object": (list, dict),
-}
+_KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "object": (list, dict)}
 
 
 def _cells(values: list[Any], dtype: str) -> list[Any]:

@@ -215,11 +215,7 @@ class Tool(w.VBox):  # type: ignore[misc]
         """Return the widget for notebooks that run, and a sentence for pages that only show them."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
         sentence = Markup("<p><strong>{}</strong>: {} <em>Run the cell to use it.</em></p>")
-        return {
-            **bundle,
-            "text/plain": repr(self),
-            "text/html": sentence.format(self._name, self._purpose),
-        }
+        return {**bundle, "text/plain": repr(self), "text/html": sentence.format(self._name, self._purpose)}
 
 
 class OneAnswer(Tool):

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation
-from webanalytics.core.operations.parameter import Parameter
+from webanalytics.core.operations.model import (
+    PAGE_COLUMNS,
+    PAGE_PATTERN,
+    PAGE_URL,
+    Field,
+    Operation,
+    Parameter,
+)
 
 EXTRACT = Operation(
     name="extract",

@@ -11,8 +11,8 @@ from webanalytics.core.operations.model import (
     PAGE_URL,
     Field,
     Operation,
+    Parameter,
 )
-from webanalytics.core.operations.parameter import Parameter
 
 KEYWORDS = Operation(
     name="keywords",

@@ -104,10 +104,7 @@ READABILITY = Operation(
         Field("readability_scale", str | None, "That scale: formula, source and language.", extra=True),
         Field("readability_note", Unjudged | None, "Why the text is not judged.", extra=True),
         Field(
-            "wiener_sachtextformel",
-            float | None,
-            "German school grade of German texts, 4 to 15.",
-            extra=True,
+            "wiener_sachtextformel", float | None, "German school grade of German texts, 4 to 15.", extra=True
         ),
         Field("url", str, "The analysed URL from the request."),
     ),

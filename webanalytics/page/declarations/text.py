@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Docs, Field, Operation
-from webanalytics.core.operations.parameter import Parameter
+from webanalytics.core.operations.model import (
+    PAGE_COLUMNS,
+    PAGE_PATTERN,
+    PAGE_URL,
+    Docs,
+    Field,
+    Operation,
+    Parameter,
+)
 
 
 class Dates(TypedDict):

@@ -36,8 +36,6 @@ def is_hidden(element: Element) -> bool:
 def content_name(document: Document, element: Element) -> str:
     """Return the name that an element has from its content: text, alternative texts and labels inside it.
 
-    Examples
-    --------
     >>> from webanalytics.page.tree import parse
     >>> document = parse("<a><b>Green</b> <img src=t.png alt=tea><i aria-hidden=true>x</i></a>")
     >>> content_name(document, document.elements[3])

@@ -32,10 +32,7 @@ _DATA_SHOWN = 60
 
 
 class FactElements(Collector):
-    """What the elements of a page say that rules examine, in document order; counts include all.
-
-    Links are kept as they are written, titles and descriptions with empty ones, the rest as in the result.
-    """
+    """What the elements of a page say that rules examine, in document order; counts include all."""
 
     alongside = (JsonLdBlocks, LinkElements, AccessElements, LoadingElements, ScriptElements)
     max_entries = DEFAULT_MAX_ENTRIES
@@ -203,8 +200,6 @@ def analyse(page: Page) -> dict[str, Any]:
     an image that is marked as decorative (WAI-ARIA ``presentation``, ``none`` and ``aria-hidden``).
     Mixed content is that of W3C Mixed Content; a page that lets its requests be upgraded has none.
 
-    Examples
-    --------
     >>> page = Page('<title>Tea</title><a href="/milk#cold">Milk</a>', "https://example.org/tea")
     >>> facts = analyse(page)
     >>> facts["titles"], facts["links"], facts["internal_links"]

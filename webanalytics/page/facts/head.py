@@ -34,8 +34,6 @@ def head_facts(page: Page) -> dict[str, Any]:
     ``head_ended_by`` is the element or text that does not belong in a head and so starts the body before the
     source says that the head ends (HTML Standard, section 13.2.6.4.4 "in head").
 
-    Examples
-    --------
     >>> facts = head_facts(Page("<head><title>Tea</title><div>x</div></head>"))
     >>> facts["heads"], facts["head_ended_by"]
     (1, '<div>')

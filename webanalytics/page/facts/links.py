@@ -44,8 +44,6 @@ _ENDS = " \u00a0.…:;,!?>»›→➔➜▶►«‹←+-–—|()[]*"
 def generic_texts(language: str) -> frozenset[str]:
     """Return the texts that say nothing in a page's language or in English, in lower case.
 
-    Examples
-    --------
     >>> [bare(text) in generic_texts("de-AT") for text in ("Weiterlesen …", "Read more »", "Lire la suite")]
     [True, True, False]
     """
@@ -74,10 +72,7 @@ _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE | re
 
 
 class LinkFacts(NamedTuple):
-    """The numbers of links to the page's own host and elsewhere, and the distinct pages of its own host.
-
-    Of those that lead elsewhere, ``subdomains`` go to other hosts of the same registrable domain.
-    """
+    """The numbers of links to the page's own host and elsewhere, and the distinct pages of its own host."""
 
     internal: int
     external: int
@@ -86,11 +81,7 @@ class LinkFacts(NamedTuple):
 
 
 def read_links(
-    page: Page,
-    hrefs: Iterable[str],
-    *,
-    max_links: int = DEFAULT_MAX_LINKS,
-    max_url: int = DEFAULT_MAX_URL,
+    page: Page, hrefs: Iterable[str], *, max_links: int = DEFAULT_MAX_LINKS, max_url: int = DEFAULT_MAX_URL
 ) -> LinkFacts:
     """Return the links of a page to its own host and count those that lead elsewhere; counts are of all.
 
@@ -98,8 +89,6 @@ def read_links(
     http(s). Hosts are the same where the host names are and the ports, usual ones left out:
     ``www.example.org`` is another host than ``example.org``.
 
-    Examples
-    --------
     >>> page = Page("<p>", "https://example.org/a")
     >>> read_links(page, ["/b#c", "b", "https://other.example/", "mailto:x@example.org", "#top"])
     LinkFacts(internal=2, external=1, subdomains=0, pages=['https://example.org/b'])

@@ -212,8 +212,6 @@ def _rel(element: Element) -> int:
 def _candidates(srcset: str | None) -> list[str]:
     """Return the addresses of a srcset, which may contain commas themselves (HTML Standard, 4.8.4.2.1).
 
-    Examples
-    --------
     >>> _candidates("/a.png, /b,c.png 2x,/d.png 100w")
     ['/a.png', '/b,c.png', '/d.png']
     """
@@ -232,8 +230,6 @@ def sketch(text: str) -> list[int]:
 
     The smallest ones are kept of a long text, so that of two near-equal texts nearly the same ones are.
 
-    Examples
-    --------
     >>> sketch("Sales in May 2026") == sketch("Sales in May 2031"), len(sketch("one two one two three"))
     (True, 3)
     """
@@ -282,7 +278,8 @@ class _Targets:
         if found is not None:
             return found[1], place
         # A place of the page itself: no link to a page, but one that leads nowhere is to be told.
-        if not place or self._own is None or self._ids is None or _ACTION.search(place):
+        asked = place and href.lstrip()[:1] == "#"  # and not mailto:, chrome: or an address that is none
+        if not asked or self._own is None or self._ids is None or _ACTION.search(place):
             return None
         return (self._own, place) if self._ids.isdisjoint(place_hashes(place)) else None
 
@@ -290,8 +287,6 @@ class _Targets:
 def analyse(page: Page) -> dict[str, Any]:
     """Return the fields of `OUTLINKS`; raises RowError for a page without HTML.
 
-    Examples
-    --------
     >>> page = Page('<nav><a href="/milk#cold" rel="ugc nofollow"> Milk <b>jug', "https://example.org/tea")
     >>> links = analyse(page)["outlinks"]
     >>> links["target"], links["anchor"], links["rel"], links["kind"], links["position"]

@@ -281,8 +281,6 @@ def loading_facts(page: Page, elements: LoadingElements) -> dict[str, Any]:
 
     Mixed content is that of W3C Mixed Content; a page that lets its requests be upgraded has none.
 
-    Examples
-    --------
     >>> from webanalytics.page.page import collected
     >>> html = "<script src=a.js></script><body style='background: url(http://b.example/c.png)'>"
     >>> page = Page(html, "https://a.example/")

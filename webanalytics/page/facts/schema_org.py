@@ -101,8 +101,6 @@ def structured_facts(
     one thing, and what says no more than its type and ``@id`` only refers to it. Of microdata, ``itemref`` is
     not followed; of RDFa, types are read.
 
-    Examples
-    --------
     >>> block = '{"@type": "Recipe", "name": "Tea"}'
     >>> facts = structured_facts(Page(f'<script type="application/ld+json">{block}</script>'))
     >>> facts.types, facts.faults[0]

@@ -19,9 +19,7 @@ _PUNCTUATION = re.compile(r"[^\w']")
 
 # From one end mark to the next: a sentence of three words or more (which the group marks), or the rest.
 # Possessive throughout, so that no text makes it look at a character more than twice.
-_SENTENCE = re.compile(
-    r"[^\w.!?]*+(\w)[^\s.!?]*+\s[^\w.!?]*+\w[^\s.!?]*+\s[^\w.!?]*+\w[^.!?]*+|[^.!?]++",
-)
+_SENTENCE = re.compile(r"[^\w.!?]*+(\w)[^\s.!?]*+\s[^\w.!?]*+\w[^\s.!?]*+\s[^\w.!?]*+\w[^.!?]*+|[^.!?]++")
 
 # Letters of the longest pieces and words that are kept from text to text.
 _LONGEST_KEPT = 64
@@ -60,8 +58,6 @@ def easy_words() -> frozenset[str]:
 def clean_word(piece: str) -> str:
     """Return a piece of text without punctuation, apostrophes of English contractions excepted.
 
-    Examples
-    --------
     >>> clean_word("(don't)"), clean_word("well-known,"), clean_word("boys'"), clean_word("--")
     ("don't", 'wellknown', 'boys', '')
     """
@@ -75,8 +71,6 @@ def clean_word(piece: str) -> str:
 def count_sentences(text: str) -> int:
     """Return the number of sentences of a text, as textstat counts them.
 
-    Examples
-    --------
     >>> count_sentences("Stop! We did not see it. It was, e.g., far away.")
     2
     """
@@ -138,11 +132,7 @@ def _measures(patterns: str, threshold: int) -> _Measures:
 
 
 def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept: int = 30_000) -> Counts:
-    """Count what the formulas need, the text being split once and each distinct piece measured once.
-
-    A hard word is complex from `complex_from` syllables on. Raises `LookupError` for a language without
-    hyphenation patterns.
-    """
+    """Count what the formulas need, the text being split once and each distinct piece measured once."""
     measures = _measures(patterns_of(language), complex_from)
     pieces = text.split()
     counted = Counter(pieces)
@@ -182,8 +172,6 @@ def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept:
 def count_words(text: str) -> Counts:
     """Count only what needs no syllables.
 
-    Examples
-    --------
     >>> count_words("Η γλώσσα - πλούσια.").words
     3
     """
@@ -223,8 +211,6 @@ class Unspaced:
 def is_unspaced(language: str, text: str) -> bool:
     """Return whether a text is written without spaces; one of unknown language, for the most part.
 
-    Examples
-    --------
     >>> is_unspaced("ja", "Tokyo"), is_unspaced("", "天地玄黄"), is_unspaced("", "Tokyo")
     (True, True, False)
     """
@@ -262,8 +248,6 @@ def count_unspaced(text: str, language: str, words_per_minute: float) -> Unspace
 def unspaced_sentences(text: str, language: str) -> int:
     """Return the number of sentences, at least one where there is any letter.
 
-    Examples
-    --------
     >>> unspaced_sentences("今日は雨です。傘を持って行きましょう！はい。", "ja")
     2
     """

@@ -18,11 +18,7 @@ from webanalytics.thresholds import GRADE_BANDS, SCALES, Unjudged, not_prose
 
 @dataclass(frozen=True, slots=True)
 class LanguageFormulas:
-    """What is known about the formulas in one language, None where it has no constants of its own.
-
-    Base, weight of the sentence length and weight of the syllables per word of the Flesch reading ease; and
-    the syllables of a complex word in the Gunning fog index.
-    """
+    """What is known about the formulas in one language, None where it has no constants of its own."""
 
     flesch: tuple[float, float, float] | None = None
     complex_from: int | None = None
@@ -43,11 +39,7 @@ LANGUAGES = {
 }
 # The Flesch reading ease where textstat has no constants, so that an answer of the service has none, or not
 # those of the source: Kandel and Moles 1958 (fr), Martins et al. 1996 (pt), Atesman 1997 (tr).
-OTHER_FLESCH = {
-    "fr": (209, 1.15, 68),
-    "pt": (248.835, 1.015, 84.6),
-    "tr": (198.825, 2.610, 40.175),
-}
+OTHER_FLESCH = {"fr": (209, 1.15, 68), "pt": (248.835, 1.015, 84.6), "tr": (198.825, 2.610, 40.175)}
 
 EASE_TEXTS = (
     (90, "Very Easy"),
@@ -186,8 +178,6 @@ def dale_chall_text(score: float | None) -> str | None:
 def target_audience(grade: float | None) -> str:
     """Return the audience of a grade level; without a grade, the general public.
 
-    Examples
-    --------
     >>> target_audience(5.99), target_audience(6.0), target_audience(16.0), target_audience(None)
     ('elementary', 'middle school', 'post-graduate', 'general public')
     """

@@ -57,8 +57,6 @@ def patterns_name(tag: str) -> str:
 
     Raises `LookupError` for a language without hyphenation patterns.
 
-    Examples
-    --------
     >>> patterns_name("en-US"), patterns_name("de_CH"), patterns_name("es-MX")
     ('en_US', 'de_CH', 'es')
     """
@@ -93,8 +91,6 @@ def mask_of(pattern: str) -> int:
 
     Of two levels at one place the higher counts, and with ones in a row that is what ``|`` does.
 
-    Examples
-    --------
     >>> bin(mask_of("3a")), bin(mask_of("a2b"))
     ('0b111', '0b110000000000')
     """
@@ -157,8 +153,6 @@ class Hyphenation:
     def count(self, word: str, left: int = 2, right: int = 2) -> int:
         """Return how many places `positions` would name.
 
-        Examples
-        --------
         >>> Hyphenation("en_US").count("hyphenation")
         2
         """
@@ -169,8 +163,6 @@ class Hyphenation:
 
         At least `left` and `right` letters stay together at its ends.
 
-        Examples
-        --------
         >>> Hyphenation("en_US").positions("hyphenation")
         [2, 6]
         """
@@ -195,8 +187,6 @@ class PronouncingDictionary:
     The file is a hash table searched in place: one bytes object of 1.3 MB instead of a Python dict of
     126,000 strings, which costs ten times the memory and twenty times the time to load in each worker.
 
-    Examples
-    --------
     >>> dictionary = PronouncingDictionary()
     >>> dictionary.get("readability"), dictionary.get("webanalytics")
     (5, None)
@@ -238,19 +228,13 @@ def primary(language: str) -> str:
 
 
 def patterns_of(language: str) -> str:
-    """Return the name of the hyphenation patterns that serve a language, or of the language without any.
-
-    Raises `LookupError` for a language without hyphenation patterns.
-    """
+    """Return the name of the hyphenation patterns that serve a language, or of the language without any."""
     root = primary(language)
     return root if root in _BY_VOWELS else patterns_name(_DEFAULT_TAGS.get(language.lower(), language))
 
 
 def syllable_counter(language: str) -> Callable[[str], int]:
-    """Return the function that counts the syllables of a lower-case word of the language.
-
-    Raises `LookupError` for a language without hyphenation patterns.
-    """
+    """Return the function that counts the syllables of a lower-case word of the language."""
     return _counter(patterns_of(language))
 
 
@@ -281,8 +265,6 @@ def _english(word: str) -> int:
 def by_vowels(word: str) -> int:
     """Return the syllables of a lower-case English word by its vowels alone.
 
-    Examples
-    --------
     >>> by_vowels("webpage"), by_vowels("blockchain"), by_vowels("mcbride"), by_vowels("xyz"), by_vowels("4k")
     (2, 2, 2, 1, 1)
     """
@@ -298,8 +280,6 @@ def syllables(word: str, language: str = "en") -> int:
     hyphenation places plus one, as textstat counts them. Punctuation other than the
     apostrophe is not heard.
 
-    Examples
-    --------
     >>> syllables("rhythm"), syllables("Analytics"), syllables("Lesbarkeit", "de")
     (2, 4, 3)
     """

@@ -33,8 +33,7 @@ DEFAULT_MAX_DEPTH = 64
 
 # Possessive quantifiers keep every alternative linear in the length of the text.
 _STRING_OR_COMMENT = re.compile(
-    r'"(?:[^"\\]|\\.)*+"?' r"|/\*(?:[^*]|\*(?!/))*+(?:\*/)?" r"|//[^\n]*+",
-    re.DOTALL,
+    r'"(?:[^"\\]|\\.)*+"?' r"|/\*(?:[^*]|\*(?!/))*+(?:\*/)?" r"|//[^\n]*+", re.DOTALL
 )
 _STRING_OR_COMMAS = re.compile(r'"(?:[^"\\]|\\.)*+"?' r"|,[\s,]*+(?P<closing>[}\]])?", re.DOTALL)
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))', re.DOTALL)
@@ -111,8 +110,6 @@ def without_references(text: str, times: int = 2) -> str:
     Programs that write them by mistake do so once or twice. Those without a semicolon are left: they may be
     parameters of an address.
 
-    Examples
-    --------
     >>> [without_references(text) for text in ("La Naci&#xF3;n", "Tea &amp;amp; more", "?a=1&copy=2")]
     ['La Nación', 'Tea & more', '?a=1&copy=2']
     """
@@ -229,8 +226,6 @@ def flatten(value: Any) -> Iterator[dict[str, Any]]:
 
     An object that says something of its own besides its ``@graph`` stays as an item without it.
 
-    Examples
-    --------
     >>> list(flatten({"@context": "https://schema.org", "@graph": [{"@type": "Person"}, {"@type": "Book"}]}))
     [{'@type': 'Person'}, {'@type': 'Book'}]
     """
@@ -257,8 +252,6 @@ def read_jsonld(
 ) -> list[dict[str, Any]]:
     """Return the JSON-LD items of a page in document order; a broken block does not affect the others.
 
-    Examples
-    --------
     >>> read_jsonld(Page('<script type="application/ld+json">{"@type": "Book",}</script>'))
     [{'@type': 'Book'}]
     """

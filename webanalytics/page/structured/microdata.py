@@ -31,8 +31,6 @@ def microdata_items(page: Page, max_things: int) -> list[Item]:
     One whose properties are partly elsewhere (``itemref``) is given as a reference, of which nothing is
     asked; so are all where the page has more properties than `max_things`.
 
-    Examples
-    --------
     >>> html = '<p itemscope itemtype="https://schema.org/Offer"><b itemprop="price">5</b></p>'
     >>> microdata_items(Page(html), 9)
     [Item(node={'@type': ['https://schema.org/Offer'], 'price': ['5']}, within='', plain=True)]

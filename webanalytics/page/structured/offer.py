@@ -64,8 +64,6 @@ class Offer(NamedTuple):
 def decimal_price(price: str) -> str:
     """Return a price as a decimal where a page wrote the binary fraction that its program had.
 
-    Examples
-    --------
     >>> [decimal_price(text) for text in ("299.99000000000001", "19.989999771118164", "19.90", "1.234,50")]
     ['299.99', '19.99', '19.90', '1.234,50']
     """
@@ -77,8 +75,6 @@ def decimal_price(price: str) -> str:
 def local_name(name: object) -> str:
     """Return the last part of a schema.org type or value.
 
-    Examples
-    --------
     >>> local_name("https://schema.org/Offer"), local_name("schema:Product")
     ('Offer', 'Product')
     """
@@ -239,8 +235,6 @@ def microdata_offer(page: Page, *, max_properties: int = DEFAULT_MAX_PROPERTIES)
     A property counts within a schema.org Product or Offer, or within an item without any type.
     ``itemref`` is not followed.
 
-    Examples
-    --------
     >>> microdata_offer(Page('<div itemscope itemtype="https://schema.org/Offer">'
     ...                      '<b itemprop="price" content="19.90">19,90</b></div>')).price
     '19.90'
@@ -292,8 +286,6 @@ def product_offer(page: Page) -> Offer:
 
     As written on the page; empty strings where it says nothing. JSON-LD goes before microdata.
 
-    Examples
-    --------
     >>> product_offer(Page('<script type="application/ld+json">{"@type": "Product", "offers": '
     ...                    '{"price": 19.90, "priceCurrency": "EUR"}}</script>'))
     Offer(price='19.90', currency='EUR', availability='')

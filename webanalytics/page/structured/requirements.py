@@ -66,8 +66,6 @@ def rows_of(name: str) -> Iterator[dict[str, str]]:
 def vocabulary() -> Vocabulary:
     """Return the vocabulary.
 
-    Examples
-    --------
     >>> vocabulary().parents["Restaurant"], "priceCurrency" in vocabulary().properties
     (('FoodEstablishment',), True)
     """
@@ -90,8 +88,6 @@ def vocabulary() -> Vocabulary:
 def more_specific(kind: str) -> frozenset[str]:
     """Return a type and all types below it.
 
-    Examples
-    --------
     >>> sorted(more_specific("BlogPosting"))
     ['BlogPosting', 'LiveBlogPosting']
     """
@@ -106,8 +102,6 @@ def more_specific(kind: str) -> frozenset[str]:
 def types_named(names: str) -> frozenset[str]:
     """Return the types that a list names: ``Event*`` with all below it, ``-Festival`` without it.
 
-    Examples
-    --------
     >>> sorted(types_named("Article BlogPosting* -LiveBlogPosting"))
     ['Article', 'BlogPosting']
     """
@@ -138,8 +132,6 @@ def _folded(kind: Kind) -> dict[str, str]:
 def meant(kind: Kind, name: str) -> str:
     """Return the name that an unknown one is probably meant to be, '' for none.
 
-    Examples
-    --------
     >>> meant("type", "product"), meant("property", "Pricecurrency"), meant("property", "colour")
     ('Product', 'priceCurrency', 'color')
     >>> meant("property", "warehouseShelf")
@@ -165,10 +157,7 @@ def closest(name: str, folded: dict[str, str]) -> str:
     return folded[found[0]] if found else ""
 
 
-_PLACES = {
-    "top": ("", "mainEntity", "mainEntityOfPage"),
-    "listed": ("item", "itemListElement"),
-}
+_PLACES = {"top": ("", "mainEntity", "mainEntityOfPage"), "listed": ("item", "itemListElement")}
 _STEP = re.compile(r"([\w-]+)(?:\(([^)]*)\))?")
 _BUT_LAST = "but-last"
 
@@ -216,8 +205,6 @@ class Missing(NamedTuple):
 def requirements() -> tuple[Requirement, ...]:
     """Return the table.
 
-    Examples
-    --------
     >>> [row.paths for row in requirements() if row.feature == "recipe" and row.level == "required"]
     [((Step(name='name', only=''),),), ((Step(name='image', only=''),),)]
     """
@@ -263,8 +250,6 @@ def has_requirements(kind: str) -> bool:
 def missing(graph: Graph, node: Node, kind: str, within: str) -> Iterator[Missing]:
     """Yield what an item lacks as one of a type; a property once, for the first feature that asks for it.
 
-    Examples
-    --------
     >>> node = {"name": "Tea", "offers": {"@type": "Offer", "price": 5}}
     >>> for lack in list(missing(Graph([]), node, "Product", ""))[:3]:
     ...     print(lack.feature, lack.level, lack.properties)
@@ -293,8 +278,6 @@ def missing(graph: Graph, node: Node, kind: str, within: str) -> Iterator[Missin
 def named(paths: tuple[Path, ...]) -> str:
     """Return paths as a reader wants them.
 
-    Examples
-    --------
     >>> named(_paths("latitude|geo(GeoCoordinates).latitude"))
     'latitude or geo.latitude'
     """

@@ -57,8 +57,6 @@ _ENUMERATIONS = {
 def date_of(value: str) -> dt.date | None:
     """Return the day of an ISO 8601 date or date and time, the first one of a month or a year; None for none.
 
-    Examples
-    --------
     >>> date_of("2026-11-22T10:00:00+01:00"), date_of("2026-02"), date_of("22.11.2026"), date_of("2026-02-30")
     (datetime.date(2026, 11, 22), datetime.date(2026, 2, 1), None, None)
     """
@@ -182,8 +180,6 @@ _ENDS = {
 def wrong_values(graph: Graph, node: Node, kinds: list[str], within: str, today: dt.date) -> Iterator[str]:
     """Yield what is wrong with the values of an item, as sentences without an end.
 
-    Examples
-    --------
     >>> offer = {"price": "19,90", "priceCurrency": "EUR", "availability": "https://schema.org/Instock"}
     >>> for problem in wrong_values(Graph([]), offer, ["Offer"], "offers", dt.date(2026, 11, 22)):
     ...     print(problem)

@@ -139,10 +139,7 @@ def primary_subtag(tag: str) -> str:
 
 
 def detect(
-    text: str,
-    sample_length: int = SAMPLE_LENGTH,
-    min_confidence: float = MIN_CONFIDENCE,
-    declared: str = "",
+    text: str, sample_length: int = SAMPLE_LENGTH, min_confidence: float = MIN_CONFIDENCE, declared: str = ""
 ) -> str:
     """Return the ISO 639-1 code of a text's language, empty when it cannot be detected.
 

@@ -40,8 +40,6 @@ DIGEST_HEX_LENGTH: Final[Mapping[int, int]] = {1: 64, 2: 128}
 def explain(codes: Mapping[int, Code], code: int) -> Code:
     """Return the meaning of a code, assigned or not.
 
-    Examples
-    --------
     >>> explain(USAGES, 3).name
     'DANE-EE'
     >>> explain(MATCHING, 7).description

@@ -70,8 +70,6 @@ def analyse(record: str, limit: int = 200_000, name: str | None = "") -> dict[st
 def is_valid(tlsa: TlsaRecord) -> bool:
     """Return whether a record is valid.
 
-    Examples
-    --------
     >>> is_valid(parse("www.example.com. IN TLSA 3 1 1 " + "ab" * 32))
     False
     """
@@ -165,8 +163,6 @@ def _interpretation(tlsa: TlsaRecord) -> dict[str, Any]:
 def recommendation(tlsa: TlsaRecord) -> str:
     """Return what to do about a record, following RFC 7671 and, for mail servers, RFC 7672.
 
-    Examples
-    --------
     >>> recommendation(parse("_443._tcp.www.example.com. IN TLSA 3 1 1 abc"))
     'Correct the record: the certificate data must have an even number of hexadecimal digits; the certificate
     data must be 64 hexadecimal digits long for SHA2-256, not 3.'

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from webanalytics.core.operations.model import Field, Operation
-from webanalytics.core.operations.parameter import Parameter
+from webanalytics.core.operations.model import Field, Operation, Parameter
 
 Parsed = TypedDict(
     "Parsed",

@@ -79,11 +79,7 @@ def with_name(job: Job, name: str | None) -> Job:
 
 
 def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """Return a function that adds the column ``matches_certificate`` to a frame of so many records.
-
-    `certificates` is None, one certificate or chain for all records, or a list or Series with one for each.
-    The column is missing where there is nothing to compare.
-    """
+    """Return a function that adds the column ``matches_certificate`` to a frame of so many records."""
     if certificates is None:
         return lambda frame: frame
     certificates = as_pandas(certificates, "certificates")

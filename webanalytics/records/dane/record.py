@@ -96,8 +96,6 @@ class TlsaRecord:
     def render(self) -> str:
         """Write the record on one line.
 
-        Examples
-        --------
         >>> parse("_25._tcp.mx.example. TLSA DANE-EE SPKI SHA2-256 (ABCD ef01)").render()
         '_25._tcp.mx.example. IN TLSA 3 1 1 abcdef01'
         """
@@ -113,8 +111,6 @@ def parse(record: object, limit: int = 200_000, name: str | None = "") -> TlsaRe
     Its codes and data may still be wrong. A record without a name, type and class, as ``dig +short`` prints
     it, is one of this name; with None one without a name, and with "" it is not read at all.
 
-    Examples
-    --------
     >>> parse(r"_443._tcp.www.example. 1h IN TYPE52 \# 5 030101 abcd").data
     'abcd'
     >>> parse("3 1 1 AB CD", name="_25._tcp.mx.example.").owner.port
@@ -155,8 +151,6 @@ def _bare(text: str) -> list[str] | None:
 def is_bare(record: object) -> bool:
     """Return whether a text is a record without its name, as ``dig +short`` prints it.
 
-    Examples
-    --------
     >>> is_bare("3 1 1 ABCD"), is_bare("_25._tcp.mx.example. IN TLSA 3 1 1 ABCD")
     (True, False)
     """
@@ -166,8 +160,6 @@ def is_bare(record: object) -> bool:
 def named(record: str, name: str) -> str:
     r"""Return a record without a name as a whole line.
 
-    Examples
-    --------
     >>> named("3 1 1 AB\nCD", "_25._tcp.mx.example.")
     '_25._tcp.mx.example. IN TLSA 3 1 1 AB CD'
     """
@@ -180,8 +172,6 @@ def split_records(text: str, limit: int = 200_000) -> list[str]:
     Comments and blank lines are left out, and data may go on in the next line. A text that is not entirely
     made of records is returned as it is, whole.
 
-    Examples
-    --------
     >>> split_records("3 1 1 AB\nCD\n; comment\n2 1 1 EF")
     ['3 1 1 AB\nCD', '2 1 1 EF']
     """
@@ -254,8 +244,6 @@ def _read_class(upper: str) -> str | None:
 def read_ttl(word: str) -> int | None:
     """Return a TTL in seconds, or None for a word that is not a TTL.
 
-    Examples
-    --------
     >>> read_ttl("3600"), read_ttl("1h30m"), read_ttl("soon")
     (3600, 5400, None)
     """

@@ -102,8 +102,7 @@ def tlsa_record(
 
 
 def matches(
-    record: str | TlsaRecord,
-    certificates: CertificateSource | Sequence[CertificateSource] | None,
+    record: str | TlsaRecord, certificates: CertificateSource | Sequence[CertificateSource] | None
 ) -> bool | None:
     """Return whether a TLSA record matches a server's certificates: its chain, end entity first.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from webanalytics.core.operations.model import Docs, Field, Operation
-from webanalytics.core.operations.parameter import Parameter
+from webanalytics.core.operations.model import Docs, Field, Operation, Parameter
 
 Algorithm = Literal["sha256", "sha384", "sha512", "sha1", "md5"]
 Encoding = Literal["hex", "base64"]

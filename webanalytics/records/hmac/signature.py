@@ -17,10 +17,7 @@ ENCODINGS: Final = ("hex", "base64")
 
 
 def analyse(
-    message: str | bytes,
-    secret: str | bytes | Secret,
-    algorithm: str = "sha256",
-    encoding: str = "hex",
+    message: str | bytes, secret: str | bytes | Secret, algorithm: str = "sha256", encoding: str = "hex"
 ) -> dict[str, Any]:
     """Sign one message; text is encoded as UTF-8, and an empty message has a signature, too.
 

@@ -28,6 +28,7 @@ from webanalytics.records.dane.record import TlsaRecord
 from webanalytics.records.dane.tlsa import may_issue, path_of, place_in
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.schema import frame_of
+from webanalytics.urls import without_user
 
 __all__ = ["certificates", "live_tlsa"]
 
@@ -162,7 +163,7 @@ class Survey:
 
     async def rows(self, given: Any) -> list[Row]:
         """Return the rows of a host, one for each address; what fails is a row."""
-        row: Row = {"host": str(given)}
+        row: Row = {"host": without_user(str(given))}
         async with self.hosts:
             try:
                 target = name, port, protocol = read_target(given, self.free)
@@ -218,9 +219,11 @@ class Survey:
             async with self.limits.slot(place[0]):
                 seen = await shown(place, self.trust, self.free, *self.how)
             held = Chain(seen, wanted)
+            row |= {"status": "ok", "protocol": seen.version, **held.facts(), **judged(tlsa, held, place[2])}
         except (Problem, RowError) as problem:
             return row | failed(problem)
-        row |= {"status": "ok", "protocol": seen.version, **held.facts(), **judged(tlsa, held, place[2])}
+        except ValueError:  # of names and dates that the library cannot read
+            return row | failed(RowError("certificate", parameter="hosts"))
         if (dnssec := row.get("dnssec")) == "bogus" or (tlsa and dnssec != "secure"):
             row["verdict"] = dnssec  # clients believe only what is signed
         if row["verdict"] == "indeterminate":

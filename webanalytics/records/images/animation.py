@@ -116,11 +116,7 @@ def write_apng(frames: Frames, total_pixels: int, times: int, profile: bytes) ->
 
 
 def write_gif(frames: Frames, times: int, exact_times: bool) -> tuple[bytes, int]:
-    """Write an animated GIF, and return it with its number of frames.
-
-    Frames are RGBA pictures and durations, transparent below half alpha; 0 times means endlessly, and exact
-    times come from a GIF and are written unchanged.
-    """
+    """Write an animated GIF, and return it with its number of frames."""
     output = bytearray()
     count = 0
     clock = _GifClock(exact_times)

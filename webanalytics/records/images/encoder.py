@@ -230,8 +230,6 @@ def _searched(writer: _Writer, wishes: Wishes) -> Encoded:
 def _qualities(pixels: int, highest: int) -> list[int]:
     """Return the qualities of a search, fewer for a large picture, whose every encoding takes seconds.
 
-    Examples
-    --------
     >>> _qualities(1_000_000, 80) == list(range(1, 81)), _qualities(40_000_000, 100)
     (True, [14, 29, 43, 57, 71, 86, 100])
     """

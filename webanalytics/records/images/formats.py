@@ -85,8 +85,6 @@ def sniff(content: bytes) -> ImageFormat | None:
 
     File name and media type are ignored.
 
-    Examples
-    --------
     >>> sniff(b"RIFF\x24\x00\x00\x00WEBPVP8 ")
     'webp'
     >>> sniff(b"<svg xmlns='http://www.w3.org/2000/svg'/>") is None
@@ -109,8 +107,6 @@ def fit_size(
 
     A side of the box that is None is free; the result is at least one pixel wide and high.
 
-    Examples
-    --------
     >>> fit_size((4000, 3000), max_width=800)
     (800, 600)
     >>> fit_size((4000, 3000), max_width=800, max_height=300)
@@ -170,8 +166,6 @@ REMEDIES: dict[ImageFormat, str] = {
 def is_supported(image_format: ImageFormat) -> bool:
     """Return whether the installed Pillow reads and writes a format.
 
-    Examples
-    --------
     >>> is_supported("webp")
     True
     """

@@ -250,8 +250,6 @@ async def _picture(label: str, content: bytes, image_format: str, note: str = ""
 def saving(before: int, after: int) -> str:
     """Return in words what a conversion saved, from the sizes in bytes.
 
-    Examples
-    --------
     >>> saving(240_000, 60_000)
     '60 kB instead of 240 kB: 75 % smaller, 180 kB saved'
     >>> saving(100, 150)
@@ -308,8 +306,6 @@ def _named(uploads: list[Upload], rows: list[dict[str, Any]]) -> list[Converted]
 def file_stem(name: str) -> str:
     r"""Return the name of an uploaded file without folders, suffix and special characters.
 
-    Examples
-    --------
     >>> [file_stem(name) for name in ("My photo.JPG", "../../etc/passwd", r"C:\new\über.png", "...")]
     ['My photo', 'passwd', 'über', 'image']
     """

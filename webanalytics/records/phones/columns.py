@@ -57,8 +57,6 @@ def phones_frame(
     The frame has the index of the input, and ``phone``, ``isDisposable``, ``firstSeen``, ``ok`` and
     ``error``; with details also ``country``, ``carrier``, ``line_type`` and ``valid``.
 
-    Examples
-    --------
     >>> phones_frame(pd.Series(["+12085813945", "n/a"]))[["isDisposable", "firstSeen", "ok"]].values.tolist()
     [[True, '2024-01-30', True], [<NA>, nan, False]]
     """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from webanalytics.core.operations.model import Field, Operation
-from webanalytics.core.operations.parameter import Parameter
+from webanalytics.core.operations.model import Field, Operation, Parameter
 
 PHONE = Operation(
     name="phone",

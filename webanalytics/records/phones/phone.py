@@ -69,8 +69,6 @@ def check_region(region: object) -> str | None:
 def is_region(region: object) -> bool:
     """Return whether a text is a region code.
 
-    Examples
-    --------
     >>> is_region("se"), is_region("Sweden")
     (True, False)
     """
@@ -189,8 +187,6 @@ class Details(NamedTuple):
 def many_details(numbers: NDArray[np.uint64]) -> Details:
     """Return the details of numbers in E.164 format, given as integers without the plus sign.
 
-    Examples
-    --------
     >>> found = many_details(np.array([442079460958, 12125550123, 999], np.uint64))
     >>> found.country.tolist(), found.line_type.tolist(), found.valid.tolist()
     (['GB', 'US', None], ['fixed_line', 'fixed_line_or_mobile', 'unknown'], [True, True, False])
@@ -303,8 +299,6 @@ def _looked_at(places: tuple[str, ...]) -> tuple[str, ...]:
 def sequences(pattern: str) -> Sequences:
     r"""Return what a regular expression of digits matches; `ValueError` for one of anything but digits.
 
-    Examples
-    --------
     >>> sequences("1(?:2|[3-5]6)?")
     [('1',), ('1', '2'), ('1', '345', '6')]
     """

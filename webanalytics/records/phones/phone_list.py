@@ -291,8 +291,6 @@ def _phone_list(days: Mapping[int, int], source: str) -> PhoneList:
 def to_bytes(phones: PhoneList) -> bytes:
     """Return a list as the content of a file.
 
-    Examples
-    --------
     >>> one = PhoneList(np.array([4712345678], np.uint64), np.array([19000], np.int32), "test")
     >>> from_bytes(to_bytes(one)).numbers.tolist()
     [4712345678]

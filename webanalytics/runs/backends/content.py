@@ -40,12 +40,7 @@ def file_content(path: Path, parameter: str, limit: int) -> bytes:
 def recorded_content(
     record: PageRecord, parameter: str, limit: int, *, refusals: bool = False
 ) -> tuple[str | bytes, tuple[str, str, str], Fetched]:
-    """Return the content of a page fetched earlier, the other arguments of `Page`, and how it was fetched.
-
-    With ``refusals``, what stands in place of a page is a failure, as it is in the fetches of an audit.
-
-    Raises `RowError` where it is too large, and what its fetch would have raised.
-    """
+    """Return the content of a page fetched earlier, the other arguments of `Page`, and how it was fetched."""
     body, how = record.body, record.fetched
     plain = isinstance(body, bytes) or body.isascii()
     size = len(body) if plain else len(body.encode("utf-8", "replace"))  # type: ignore[union-attr]

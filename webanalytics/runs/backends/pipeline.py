@@ -23,9 +23,8 @@ from multidict import CIMultiDict
 from webanalytics.core.outcomes import ErrorPage, Fetched
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, Response
-from webanalytics.fetching.exchange_record import Asked
 from webanalytics.fetching.limits import backoff
-from webanalytics.fetching.response import LONGEST_HEADER, header_block
+from webanalytics.fetching.response import LONGEST_HEADER, Asked, header_block
 from webanalytics.operations import FACTS, METADATA, Operation
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 
@@ -128,10 +127,7 @@ class Answering:
         # name of a page operation whose outcome is packed for itself; the answer is then a pair
         apart: str = "",
     ) -> Any:
-        """Return a worker's answer about content: packed outcomes of a page, a list of those of an image.
-
-        Raises `RowError` with the key ``analysis_timeout`` or ``analysis_died``.
-        """
+        """Return a worker's answer about content: packed outcomes of a page, a list of those of an image."""
         operation = operations[0]
         parameter = parameter or operation.subject
         paths = {item.name: item.analysis for item in operations}
@@ -250,10 +246,7 @@ class Shortages:
         self.answered += 1
 
     async def wait(self, shortage: ShortageError, tries: int) -> None:
-        """Do less at once, and wait before a page is asked again.
-
-        Raises `BackendError` if no page was answered for long.
-        """
+        """Do less at once, and wait before a page is asked again."""
         now = asyncio.get_running_loop().time()
         self._since = now if self._since is None else self._since
         if now - self._since > PATIENCE_SECONDS:

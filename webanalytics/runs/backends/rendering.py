@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from webanalytics.core.messages import Message
 from webanalytics.core.outcomes import PackedOutcomes
 from webanalytics.fetching import Fetcher, Response
-from webanalytics.fetching.exchange_record import Asked, FetchLog
 from webanalytics.fetching.rendering.visit import Rendered
+from webanalytics.fetching.response import Asked, FetchLog
 from webanalytics.operations import Operation
 from webanalytics.page.declarations.rendering import RENDERING
 from webanalytics.runs.backends.pipeline import worker_count

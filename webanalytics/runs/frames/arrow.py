@@ -192,11 +192,7 @@ def arrow_table(frame: pd.DataFrame, fields: Mapping[str, Field] | None = None) 
 
 
 def frame_of(table: Any, fields: Mapping[str, Field] | None = None) -> pd.DataFrame:
-    """Return the frame that `arrow_table` made a table of.
-
-    Raises `Unreadable`, `ValueError`, `KeyError`, `TypeError`, `AttributeError` or `RecursionError` for a
-    table that `arrow_table` does not make.
-    """
+    """Return the frame that `arrow_table` made a table of."""
     layout = json.loads((table.schema.metadata or {}).get(LAYOUT, b""))
     rows, named, index, attrs = layout["rows"], layout["columns"], layout["index"], layout["attrs"]
     labels = index.get("levels", [])

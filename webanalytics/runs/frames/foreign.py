@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,14 +20,7 @@ from webanalytics.core.operations.model import Dtype
 from webanalytics.core.operations.types import Shape, shape_of
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
-from webanalytics.runs.frames.arrow import (
-    ADDED,
-    LAYOUT,
-    Unreadable,
-    declared,
-    frame_of,
-    is_free,
-)
+from webanalytics.runs.frames.arrow import ADDED, LAYOUT, Unreadable, declared, frame_of, is_free
 from webanalytics.runs.frames.schema import ERROR_COLUMNS, STATUS, frame_fields, make_series
 
 ROW = Field("row", int, "Which row of the inputs it belongs to, from 0: what pandas has in the index.")
@@ -50,9 +42,6 @@ def fields_by_name() -> dict[str, list[Field]]:
 
 def read_cells(cells: list[Any], field: Field) -> list[Any]:
     """Return plain values of a table as those of a declared column.
-
-    Raises `Unreadable`, `ValueError`, `KeyError`, `TypeError` or `RecursionError` for values that are not of
-    its type.
 
     >>> read_cells([[("tea", 2)], {"tea": 2}, None], Field("keywords", dict[str, int], "Words."))
     [{'tea': 2}, {'tea': 2}, None]
@@ -121,10 +110,7 @@ def attrs_of(table: Any) -> dict[str, Any]:
 
 
 def with_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without an index: what only the index said is in a column.
-
-    Names of rows, and the numbers of inputs that have several rows, are kept; other numbers are not.
-    """
+    """Return a frame without an index: what only the index said is in a column."""
     index = frame.index
     numbered = index.nlevels == 1 and index.name is None and pd.api.types.is_integer_dtype(index.dtype)
     if numbered and frame.attrs.get("webanalytics", {}).get("operation") not in SEVERAL:
@@ -169,10 +155,7 @@ def is_plain(inputs: Any) -> bool:
 
 
 def kind_of(inputs: Any) -> Kind | None:
-    """Return the library in whose tables a caller works; None for pandas, and for what is no table.
-
-    Whatever speaks the Arrow protocol and is neither of polars nor of pandas counts as pyarrow.
-    """
+    """Return the library in whose tables a caller works; None for pandas, and for what is no table."""
     if isinstance(inputs, (pd.DataFrame, pd.Series, pd.Index, str, bytes, list, tuple, dict)):
         return None
     if not any(_has(inputs, name) for name in _ARROW) or isinstance(inputs, type):
@@ -181,12 +164,7 @@ def kind_of(inputs: Any) -> Kind | None:
 
 
 def as_pandas(inputs: Any, parameter: str) -> Any:
-    """Return a table as a DataFrame, a column or a dict of label to input as a Series, all else unchanged.
-
-    pyarrow, polars and whatever speaks the Arrow protocol are recognised by their methods.
-
-    Raises `ParameterError` for a table that is computed elsewhere, or cannot be read here.
-    """
+    """Return a table as a DataFrame, a column or a dict of label to input as a Series, all else unchanged."""
     if isinstance(inputs, (pd.DataFrame, pd.Series, pd.Index, str, bytes, list, tuple)):
         return inputs
     if isinstance(inputs, Mapping):
@@ -256,7 +234,7 @@ def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
             f"call its `{far}()` first.",
             parameter,
         )
-    for convert in (_by_columns, _by_arrow, _by_method, _by_interchange):
+    for convert in (_by_columns, _by_arrow, _by_method):
         with suppress(Exception):  # another library's code: the next way may work
             found = convert(table)
             if isinstance(found, (pd.DataFrame, pd.Series)):
@@ -287,12 +265,6 @@ def _by_arrow(table: Any) -> Any:
 def _by_method(table: Any) -> Any:
     name = next(name for name in ("to_pandas", "read_pandas", "df") if _has(table, name))
     return getattr(table, name)()
-
-
-def _by_interchange(table: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return pd.api.interchange.from_dataframe(table)
 
 
 def frame_of_arrow(table: Any) -> pd.DataFrame:

@@ -22,12 +22,7 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".x
 
 
 def read_frame(path: str | Path) -> pd.DataFrame:
-    """Read a table of inputs: CSV, TSV, JSON, JSON Lines, Parquet, Arrow IPC, Excel, or lines of text.
-
-    Every cell of a text file stays text; a file of one input per line becomes the column ``input``.
-
-    Raises `ParameterError` for a file that is missing, cannot be read, or has another suffix.
-    """
+    """Read a table of inputs: CSV, TSV, JSON, JSON Lines, Parquet, Arrow IPC, Excel, or lines of text."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -50,12 +45,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
 
 
 def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
-    """Read a table from an open text file; every cell stays text.
-
-    A first line that holds a URL or a phone number is treated as a row, not as headings.
-
-    Raises `ParameterError` for more columns than `MOST_COLUMNS`.
-    """
+    """Read a table from an open text file; every cell stays text."""
     frame = pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False, header=None)
     if frame.shape[1] > MOST_COLUMNS:
         raise ParameterError(f"The `input` parameter must have at most {MOST_COLUMNS:,} columns.", "input")

@@ -111,10 +111,7 @@ def as_kind(made: T, kind: Kind | None) -> T:
 
 
 def kind_of_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
-    """Return the library of the table that a function is given, as its first argument or as ``texts``.
-
-    Raises `MissingExtraError` for a table of Arrow where there is no pyarrow to answer with, before any work.
-    """
+    """Return the library of the table that a function is given, as its first argument or as ``texts``."""
     first = next(iter(inspect.signature(function).parameters), "")
     given = (args[0] if args else kwargs.get(first), kwargs.get("texts"))
     kind = next((kind for kind in map(kind_of, given) if kind is not None), None)

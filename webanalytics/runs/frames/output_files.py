@@ -59,10 +59,7 @@ def _text_columns(frame: pd.DataFrame) -> list[int]:
 
 
 def begins_after_semicolon(frame: pd.DataFrame) -> bool:
-    """Return whether a cell would begin with a sign of a formula where semicolons separate cells.
-
-    All texts of such a file are quoted.
-    """
+    """Return whether a cell would begin with a sign of a formula where semicolons separate cells."""
     columns = (frame.iloc[:, place].tolist() for place in _text_columns(frame))
     texts = (text for column in (frame.columns.tolist(), *columns) for text in column)
     return any(
@@ -234,10 +231,7 @@ def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
 
 
 def arrow_parts(frame: pd.DataFrame) -> Iterator[Any]:
-    """Yield a frame as Arrow tables of one schema; one over parts on the disk a few rows at a time.
-
-    Raises `pyarrow.ArrowInvalid` where later rows have no place in the types of the first ones.
-    """
+    """Yield a frame as Arrow tables of one schema; one over parts on the disk a few rows at a time."""
     plain = pd.DataFrame(frame)
     plain.attrs = dict(frame.attrs)
     stored = parts_of(plain) is not None
@@ -357,11 +351,7 @@ def wrong_suffix(path: Path) -> ParameterError:
 
 @contextmanager
 def new_file(path: Path, parameter: str) -> Iterator[Path]:
-    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be written.
-
-    Raises `WriteError` where the system refuses or the disk is full, at any time; nothing is left of the
-    file.
-    """
+    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be written."""
     try:
         with written_whole(path) as temporary:
             yield temporary

@@ -129,8 +129,6 @@ lists, its size after decompression, and the key of what kept it from being read
 def sitemap_files(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each file that `webanalytics.sitemap` read, with its size and what it lists.
 
-    Examples
-    --------
     >>> sitemap_files(pd.DataFrame({"url": ["https://a.example/"]})).columns.tolist()
     ['url', 'source', 'entries', 'sitemaps', 'bytes', 'error_key']
     """

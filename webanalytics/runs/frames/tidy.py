@@ -136,9 +136,6 @@ BEFORE = "headings"
 def spread(frame: pd.DataFrame, selectors: Sequence[Selector]) -> pd.DataFrame:
     """Return a frame with one column for each selector in the place of ``extracted``.
 
-    A selector with one value makes a column of strings, missing where nothing was found; one with all of its
-    values makes a column of lists. A row that failed has missing values in both.
-
     >>> from webanalytics.page.extraction import Selector
     >>> frame = pd.DataFrame({"url": ["a", "b"], "extracted": [{"sku": "12"}, None]})
     >>> spread(frame, [Selector("sku", "css", "#sku")])["sku"].tolist()

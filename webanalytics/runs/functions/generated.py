@@ -11,8 +11,7 @@ import pandas as pd
 
 from webanalytics.core.option_types import PageOptions, RecordOptions
 from webanalytics.operations import OPERATIONS
-from webanalytics.runs.frames.inputs import Inputs
-from webanalytics.runs.frames.texts import pages_or_texts
+from webanalytics.runs.frames.inputs import Inputs, pages_or_texts
 from webanalytics.runs.functions.source import secret_setting
 from webanalytics.runs.run import collect
 

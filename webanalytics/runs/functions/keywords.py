@@ -13,8 +13,7 @@ from webanalytics.core.run_options import resolve
 from webanalytics.operations import KEYWORDS
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 from webanalytics.runs.backends.base import LOCAL_FAMILY
-from webanalytics.runs.frames.inputs import Inputs
-from webanalytics.runs.frames.texts import pages_or_texts
+from webanalytics.runs.frames.inputs import Inputs, pages_or_texts
 from webanalytics.runs.frames.tidy import tidy_keywords
 from webanalytics.runs.run import Hooks, collect
 

@@ -66,8 +66,8 @@ import pandas as pd
 
 from webanalytics.core.option_types import {options}
 from webanalytics.operations import OPERATIONS
-from webanalytics.runs.frames.inputs import Inputs
-{texts}{secret}from webanalytics.runs.run import collect
+from webanalytics.runs.frames.inputs import Inputs{texts}
+{secret}from webanalytics.runs.run import collect
 
 __all__ = [{names}]
 '''
@@ -103,7 +103,7 @@ def module_source(operations: Iterable[Operation]) -> str:
     head = _HEAD.format(
         sequence="from collections.abc import Sequence\n" * ("Sequence[" in body),
         secret="from webanalytics.runs.functions.source import secret_setting\n" * ("secret_setting" in body),
-        texts="from webanalytics.runs.frames.texts import pages_or_texts\n" * ("pages_or_texts" in body),
+        texts=", pages_or_texts" * ("pages_or_texts" in body),
         options=", ".join(sorted({_option_type(operation) for operation in chosen})),
         names=", ".join(f'"{operation.function}"' for operation in chosen),
     )

@@ -112,11 +112,7 @@ LOCK_SECONDS = 2.0
 
 
 class Checkpoint:
-    """A folder of finished outcomes; made, or opened where the same call left one.
-
-    Raises `ParameterError` for a folder of another call, one that is in use, or one that cannot be written
-    to. Raises `MissingExtraError` where pyarrow is not installed.
-    """
+    """A folder of finished outcomes; made, or opened where the same call left one."""
 
     journal: journal.Journal  # the requests to a hosted API
 
@@ -222,10 +218,7 @@ class Checkpoint:
     def restore(
         self, jobs: Sequence[Job], is_kept: Callable[[int], bool] = lambda _: False, *, failed_again: bool
     ) -> tuple[list[JobResult], list[Job]]:
-        """Return the answers that are kept, and the jobs that are still to be done.
-
-        Left out are those that `is_kept` says are kept elsewhere, by their number.
-        """
+        """Return the answers that are kept, and the jobs that are still to be done."""
         keys = {digest(job.subject): job.number for job in jobs if not is_kept(job.number)}
         self.premium_missing.clear()
         kept: dict[tuple[int, int], JobResult | None] = {}
@@ -253,10 +246,7 @@ class Checkpoint:
         return answers, left
 
     def restore_all(self, *, failed_again: bool) -> dict[str, dict[int, JobResult]]:
-        """Return all answers that are kept, by the digest of their input and the place of their operation.
-
-        For jobs that are not known in advance; the numbers of the answers are meaningless.
-        """
+        """Return all answers that are kept, by the digest of their input and the place of their operation."""
         self.premium_missing.clear()
         kept: dict[str, dict[int, JobResult]] = {}
         for key, place, answer in self._answers(failed_again=failed_again):

@@ -87,10 +87,7 @@ class Journal:
             entry.answered = True
 
     def begin(self, jobs: Sequence[Job], open_jobs: Mapping[str, int]) -> Iterator[tuple[int, str]]:
-        """Find the requests to repeat, and yield the number and operation of each input of those.
-
-        ``open_jobs`` has the numbers of the jobs that may be asked again, by the digest of their input.
-        """
+        """Find the requests to repeat, and yield the number and operation of each input of those."""
         self._jobs = jobs
         now = time.time()
         waiting = [
@@ -114,8 +111,6 @@ class Journal:
     def _is_last(self, entry: Entry) -> bool:
         """Return whether none of its inputs was sent again: who divides a request has seen its answer."""
         return all(self._last[name, entry.sent.operation] is entry for name in entry.inputs)
-
-    # ---------------------------------------------------------------- what a backend asks
 
     def pending(self) -> Sequence[Sent]:
         """Return the requests of earlier runs whose answers are not known."""

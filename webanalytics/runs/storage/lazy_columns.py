@@ -102,8 +102,6 @@ class StoredArray(ExtensionArray):
         rows = max(1, len(self._dtype.parts))
         return self._dtype.parts.bytes_of(self._dtype.column) * len(self) // rows
 
-    # ---------------------------------------------------------------- reading
-
     def values(self) -> Iterator[Any]:
         """Yield the values, a bounded number in memory at once; None for missing ones."""
         for block in self._dtype.parts.blocks(self._dtype.column, self._places):
@@ -138,8 +136,6 @@ class StoredArray(ExtensionArray):
             return self
         return np.asarray(self, dtype=object) if dtype == np.dtype(object) else self.in_memory().astype(dtype)
 
-    # ---------------------------------------------------------------- selecting
-
     def __getitem__(self, item: Any) -> Any:
         if isinstance(item, (int, np.integer)):
             value = self.value(int(item))
@@ -165,8 +161,6 @@ class StoredArray(ExtensionArray):
     @classmethod
     def _concat_same_type(cls, to_concat: Sequence[StoredArray]) -> StoredArray:
         return cls(to_concat[0]._dtype, np.concatenate([part._places for part in to_concat]))
-
-    # ---------------------------------------------------------------- what needs the values
 
     @classmethod
     def _from_sequence(cls, scalars: Any, *, dtype: Any = None, copy: bool = False) -> Any:  # noqa: ARG003

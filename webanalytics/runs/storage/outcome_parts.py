@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
-from webanalytics.core.outcomes import Fetched, JobResult, Outcome
+from webanalytics.core.outcomes import Fetched, JobResult, Outcome, Outcomes
 from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.operations import Operation
 from webanalytics.runs.frames.arrow import Unreadable
@@ -78,10 +78,7 @@ def number_of(name: str) -> int:
 
 
 def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`.
-
-    A few of them are in memory at once.
-    """
+    """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`."""
     for batch in store.batches(name, ROWS_AT_ONCE, schema(), columns):
         yield from batch.to_pylist()
 
@@ -131,10 +128,7 @@ class SettledPages:
         self._next = 1 + max(self._names, default=0)
 
     def restore(self, wanted: Callable[[str, str | None], bool]) -> None:
-        """Find out which pages are there; of several of one input, the last counts.
-
-        ``wanted`` takes a page's digest and the type of its error, and returns whether it counts.
-        """
+        """Find out which pages are there; of several of one input, the last counts."""
         for number, name in sorted(self._names.items()):
             try:
                 for row, known in enumerate(rows_of(self._store, name, ["key", "error_type"])):
@@ -148,7 +142,7 @@ class SettledPages:
         place = self._places.pop(key, None)
         if place is None:
             return None
-        outcomes = _Outcomes(self, place)
+        outcomes = _LinkOutcome(self, place)
         return JobResult(number, outcomes, self.page(place).fetched, apart=outcomes)
 
     def page(self, place: tuple[int, int]) -> Settled:
@@ -201,7 +195,7 @@ class SettledPages:
         return DamagedPartError(self._store.path, name, "store")
 
 
-class _Outcomes(Sequence[Outcome]):
+class _LinkOutcome(Outcomes):
     """The outcome about the links of a page, read from its part at each access."""
 
     __slots__ = ("_pages", "_place")
@@ -212,9 +206,6 @@ class _Outcomes(Sequence[Outcome]):
     def __len__(self) -> int:
         return 1
 
-    @overload
-    def __getitem__(self, index: int) -> Outcome: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
-    def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
-        return [self._pages.page(self._place).found][index]
+    def made(self) -> list[Outcome]:
+        """Return it."""
+        return [self._pages.page(self._place).found]

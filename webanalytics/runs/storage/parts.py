@@ -66,11 +66,7 @@ class _Part(NamedTuple):
 
 
 class RowParts:
-    """The parts of one folder, in the order in which they were written.
-
-    Raises `DamagedPartError` for files that are no parts of this function, or were changed; also when they
-    are read.
-    """
+    """The parts of one folder, in the order in which they were written."""
 
     def __init__(self, folder: Path, operation: str, names: Sequence[str] | None = None) -> None:
         self.folder, self.operation = folder, operation
@@ -121,8 +117,6 @@ class RowParts:
             self._costs[column] = sum(map(_object_bytes, sample)) / max(1, self._parts[0].rows)
         return int(self._costs.get(column, 0) * len(self))
 
-    # ---------------------------------------------------------------- writing
-
     def table(self, frame: pd.DataFrame, keys: Sequence[str]) -> Any:
         """Return finished rows as an Arrow table: the frame's columns and the digests of their inputs."""
         return table_of_rows(frame, keys, self._fields)
@@ -133,8 +127,6 @@ class RowParts:
             number = 1 + max((order_of(name)[0] for name in self._store.parts()), default=0)
             name = self._store.write_part(named(number, "rows"), table)
             self._open(name)
-
-    # ---------------------------------------------------------------- reading
 
     def _open(self, name: str) -> None:
         """Read what a part says of itself, and check it before any of its values are read."""
@@ -166,10 +158,7 @@ class RowParts:
         return _lacking([json.loads(part.metadata.metadata[LAYOUT]) for part in self._parts])
 
     def blocks(self, column: str, places: Places) -> Iterator[list[Any]]:
-        """Yield the values at some rows in the order of these, a bounded number at once; None for missing.
-
-        A place below 0 is that of a missing value.
-        """
+        """Yield the values at some rows in the order of these, a bounded number at once; None for missing."""
         size = self._block(column)
         for start in range(0, len(places), size):
             yield self._gathered(column, places[start : start + size])

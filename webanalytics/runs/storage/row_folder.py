@@ -30,10 +30,7 @@ Lay = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def keeps_rows(operations: tuple[Operation, ...]) -> bool:
-    """Return whether a frame reads the rows of a call from its folder.
-
-    One input is one row there, and not its picture. Messages that are signed are not written down.
-    """
+    """Return whether a frame reads the rows of a call from its folder."""
     secret = any(setting.secret for operation in operations for setting in operation.settings)
     return operations[0].kind != "image" and operations != (KEYWORDS,) and not secret
 
@@ -80,8 +77,6 @@ class SavingBuilder(FrameBuilder):
     def is_kept(self, number: int) -> bool:
         """Return whether the row of an input is in a part."""
         return bool(self._places[number] >= 0)
-
-    # ---------------------------------------------------------------- rows as they are finished
 
     def add(self, answer: JobResult) -> bool:
         """Keep an answer until its row is in a part, and return whether its input is now done."""
@@ -147,8 +142,6 @@ class SavingBuilder(FrameBuilder):
         except OSError as error:
             raise WriteError.at("store", "a folder that can be written to", error) from None
         self._places[numbers] = np.arange(start, start + len(numbers), dtype=np.int32)
-
-    # ---------------------------------------------------------------- the frame
 
     def frame(self) -> pd.DataFrame:
         """Return a frame over the parts, of the inputs whose rows are in them, in input order."""

@@ -37,11 +37,7 @@ NAMED = 200
 
 
 def folder_path(folder: Any, parameter: str, purpose: str) -> Path:
-    """Return the path of a folder that a user names.
-
-    Raises `ParameterError` for anything but a path. Raises `MissingExtraError` where pyarrow is not
-    installed.
-    """
+    """Return the path of a folder that a user names."""
     text = os.fsdecode(folder) if isinstance(folder, (str, os.PathLike)) else ""
     if not text or "\0" in text:
         raise refusal(parameter, "with a valid path")
@@ -149,8 +145,6 @@ class Store:
                 raise Unreadable
             yield file
 
-    # ---------------------------------------------------------------- manifest and parts
-
     def foreign(self, *, parts_alone: bool) -> bool:
         """Return whether there are files but no manifest; those of an interrupted save may be ignored."""
         names = self.names()
@@ -198,11 +192,7 @@ class Store:
     def batches(
         self, name: str, rows: int, schema: Any = None, columns: list[str] | None = None
     ) -> Iterator[Any]:
-        """Yield a part's record batches of at most so many rows; by default with all columns.
-
-        Raises `FileNotFoundError` where there is no such part. Raises `Unreadable` for another kind of file
-        or schema, and a part that is changed.
-        """
+        """Yield a part's record batches of at most so many rows; by default with all columns."""
         with self.opened_part(name) as file, opened_parquet(file) as opened:
             if schema is not None and not opened.schema_arrow.equals(schema):
                 raise Unreadable

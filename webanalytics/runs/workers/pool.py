@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from webanalytics.errors import BackendError, shortage_of
 from webanalytics.runs.workers.worker import HEADER, PID
@@ -29,32 +29,6 @@ START_SECONDS = 120.0
 TRIES = 3
 """New workers that may end over one message before the message is blamed."""
 _BOOTSTRAP = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-
-
-class Process(Protocol):
-    """A worker process and its two pipes."""
-
-    requests: IO[bytes]
-    answers: IO[bytes]
-    pid: int
-    prepared: set[str]
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process is still there."""
-        ...
-
-    def kill(self) -> None:
-        """End the process at once."""
-        ...
-
-    def close(self) -> None:
-        """End the process and close its pipes."""
-        ...
-
-    def last_words(self) -> str:
-        """Return the last line the process wrote to standard error."""
-        ...
 
 
 def _last_line(file: IO[bytes]) -> str:
@@ -175,14 +149,11 @@ class Template:
                 self._start(names)
 
     def fork(self, memory: int, names: tuple[str, ...]) -> ForkedProcess:
-        """Return a new worker that has the analyses imported.
-
-        Raises `BackendError` if the template cannot be started, or cannot import the analyses.
-        """
+        """Return a new worker that has the analyses imported."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._start()
-            assert self._control is not None  # noqa: S101
+            assert self._process and self._control and self._stderr  # noqa: S101, PT018
             self._prepared.update(names)
             theirs, ours = _two_pipes()
             try:
@@ -190,7 +161,8 @@ class Template:
                 socket.send_fds(self._control, [message], [theirs[0], ours[1]])
                 answer = self._control.recv(PID.size, socket.MSG_WAITALL)
                 if len(answer) != PID.size:
-                    raise OSError(self._last_words())
+                    self._process.wait(START_SECONDS)
+                    raise OSError(_last_line(self._stderr))
             except OSError as error:
                 for pipe in (theirs[1], ours[0]):
                     os.close(pipe)
@@ -201,11 +173,6 @@ class Template:
                 os.close(ours[1])
             requests, answers = os.fdopen(theirs[1], "wb"), os.fdopen(ours[0], "rb")
             return ForkedProcess(PID.unpack(answer)[0], requests, answers, set(self._prepared))
-
-    def _last_words(self) -> str:
-        if self._process is not None:
-            self._process.wait(START_SECONDS)
-        return _last_line(self._stderr) if self._stderr is not None else "no message"
 
     def _start(self, names: tuple[str, ...] = ()) -> None:
         self._close()
@@ -240,6 +207,9 @@ class Template:
         self._process = self._control = self._stderr = None
         self._prepared = set()
         self._lock = threading.Lock()
+
+
+Process = StartedProcess | ForkedProcess
 
 
 class WorkerDiedError(Exception):
@@ -365,12 +335,7 @@ class WorkerPool:
     async def run(
         self, kind: str, names: tuple[str, ...], arguments: tuple[Any, ...], deadline: float
     ) -> Any:
-        """Return the worker's answer.
-
-        Raises `TimeoutError` after `deadline` seconds, when the worker has been killed, `WorkerDiedError`
-        where each of several new workers has ended in the middle of this message, and `BackendError` where
-        none can be started.
-        """
+        """Return the worker's answer."""
         async with self._slots:
             warm = _idle.warm(self._memory)
             if warm is not None:

@@ -23,6 +23,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -41,10 +42,7 @@ Result = dict[str, Any] | Message
 
 @cache
 def analysis_function(path: str) -> Callable[..., dict[str, Any]]:
-    """Return the function at a path such as ``webanalytics.records.hmac.signature:analyse``.
-
-    The second test case of RFC 2202:
-    """
+    """Return the function at a path such as ``webanalytics.records.hmac.signature:analyse``."""
     module, _, name = path.partition(":")
     function: Callable[..., dict[str, Any]] = getattr(import_module(module), name)
     return function
@@ -147,12 +145,8 @@ def _private_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 def _give_back_memory() -> None:
     """Hand freed memory back to the system: glibc keeps what a large page took (Linux)."""
-    try:
-        import ctypes
-
+    with suppress(OSError, AttributeError):  # another C library, which has its own ways
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    except (OSError, AttributeError, ImportError):  # another C library, which has its own ways
-        pass
 
 
 def _next_message(requests: BinaryIO) -> bytes | None:
@@ -194,10 +188,7 @@ def _die_with_parent() -> None:
 
 
 def fork_for_ever(names: Sequence[str] = ()) -> None:
-    """Fork a worker for each message on standard input, a socket, until its other end is closed.
-
-    The analyses named are imported before the first message.
-    """
+    """Fork a worker for each message on standard input, a socket, until its other end is closed."""
     control = socket.socket(fileno=0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps ended workers

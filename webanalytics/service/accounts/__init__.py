@@ -48,14 +48,7 @@ async def open_accounts(
     server: bool = False,
     wait: float = WAIT_SECONDS,  # seconds to wait for another server of an SQLite file that is about to end
 ) -> Accounts:
-    """Open a store of accounts; its tables are created or migrated as needed.
-
-    An SQLite file has one server at a time; commands that change keys may open it beside that.
-
-    Raises `ParameterError` for an address of another kind, `MissingExtraError` where asyncpg is not
-    installed, and `AccountsError` for a database that cannot be opened, is newer than this program, or has
-    another server.
-    """
+    """Open a store of accounts; its tables are created or migrated as needed."""
     commands = Commands(
         settings.plans,
         notices=settings.notices,

@@ -84,11 +84,7 @@ class Idempotency:
 
 @dataclass(slots=True)  # each request makes one; if it were frozen, that would take four times as long
 class Call:
-    """A call to be paid for.
-
-    ``price`` is that of one success, and there may be at most ``inputs`` of them; ``request_id`` names
-    the entries in the ledger.
-    """
+    """A call to be paid for."""
 
     key: Key
     operation: str
@@ -110,10 +106,7 @@ class Reservation:
 
 @dataclass(slots=True)
 class Receipt:
-    """What a finished call cost.
-
-    ``notice`` is the percentage of the month's credits (80 or 95) that this charge reached first.
-    """
+    """What a finished call cost."""
 
     charged: int
     remaining: int
@@ -138,10 +131,7 @@ class NoCredits:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The Idempotency-Key is taken: ``running`` by a call in progress, else by one with other parameters.
-
-    ``seconds`` is for how long the call has been in progress.
-    """
+    """The Idempotency-Key is taken: ``running`` by a call in progress, else by one with other parameters."""
 
     running: bool
     remaining: int
@@ -241,10 +231,7 @@ class Account:
         return Hold(amount, bonus, self.cycle)
 
     def settle(self, hold: Hold, amount: int) -> int:
-        """Spend some of what was held and release the rest; return how much of the rest has expired.
-
-        A call is paid from the cycle it began in: the rest of that cycle's allowance is not carried over.
-        """
+        """Spend some of what was held and release the rest; return how much of the rest has expired."""
         allowance = hold.credits - hold.bonus
         bonus = max(0, amount - allowance)
         self.held -= hold.credits

@@ -86,8 +86,6 @@ class Charging:
         self._minute: int | None = None
         self._month = ""
 
-    # -- one account ------------------------------------------------------------------------------
-
     def month(self, now: float) -> str:
         """Return the billing cycle of a moment."""
         minute = int(now // 60)
@@ -141,8 +139,6 @@ class Charging:
             self._seen[key] = now
             yield _SEEN, (now, key)
 
-    # -- charging ---------------------------------------------------------------------------------
-
     def charge(
         self, now: float, call: Call, answer: bytes | None
     ) -> Steps[Receipt | Replay | NoCredits | Conflict]:
@@ -194,8 +190,6 @@ class Charging:
             some = rows[start : start + most]
             yield _ENTER_ROWS[len(some)], tuple(chain.from_iterable(some))
 
-    # -- reserving --------------------------------------------------------------------------------
-
     def reserve(self, now: float, call: Call) -> Steps[Reservation | Replay | NoCredits | Conflict]:
         """Hold credits for as many of the call's inputs as the balance covers, at least one."""
         account = yield from self._open(call.key.account, now, call.price * call.inputs)
@@ -219,11 +213,7 @@ class Charging:
     def settle(
         self, now: float, reservation: Reservation, amount: int, answer: bytes | None
     ) -> Steps[Receipt]:
-        """Charge some of a reservation and return the rest.
-
-        One that has expired and been returned is charged anew; one that has been charged already returns
-        the same receipt and changes nothing.
-        """
+        """Charge some of a reservation and return the rest."""
         call = reservation.call
         if call is None or not 0 <= amount <= reservation.credits:
             raise AccountsError("A reservation is settled for its own call and at most for its credits.")
@@ -267,8 +257,6 @@ class Charging:
             raise AccountsError("The reservation is over and the credits left do not cover the call.")
         account.charge(amount)
 
-    # -- Idempotency-Key --------------------------------------------------------------------------
-
     def _earlier(
         self, account: Account, idempotency: Idempotency, now: float
     ) -> Steps[Replay | Conflict | None]:
@@ -299,8 +287,6 @@ class Charging:
         expires = now + (self.reservation_seconds if answer is None else self.idempotency_seconds)
         row = (account, idempotency.key, idempotency.fingerprint, reservation, answer, expires)
         yield _REMEMBER, row
-
-    # -- what time ends ---------------------------------------------------------------------------
 
     def _free_overdue(self, account: Account, now: float, dead: str | None = None) -> Steps[None]:
         """Return the credits of an account's expired reservations, and of those of a dead process."""

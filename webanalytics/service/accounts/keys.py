@@ -75,8 +75,6 @@ class Commands(Charging):
         super().__init__(plans, **rules)
         self.draw = draw
 
-    # -- reading ----------------------------------------------------------------------------------
-
     def find_key(self, _now: float, digest: bytes) -> Steps[Key | None]:
         """Return the key with this digest."""
         rows = yield _BY_DIGEST, (digest,)
@@ -108,8 +106,6 @@ class Commands(Charging):
         if self.is_over(cycle, now):
             return bonus + self.plan(plan).monthly_credits
         return left
-
-    # -- keys -------------------------------------------------------------------------------------
 
     def create_key(
         self,
@@ -182,8 +178,6 @@ class Commands(Charging):
     ) -> Steps[tuple[str, Key]]:
         yield _ADD_KEY, (account, digest(text), text[:PREFIX], *restrictions, now)
         return text, (yield from self._named(text[:PREFIX]))
-
-    # -- accounts ---------------------------------------------------------------------------------
 
     def change_plan(self, now: float, account: str, plan: str) -> Steps[int]:
         """Move an account to another plan and return the credits left."""

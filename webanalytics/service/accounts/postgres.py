@@ -97,8 +97,6 @@ class PostgresAccounts(Accounts):
         accounts.keep_doing(accounts.beat, BEAT_SECONDS)
         return accounts
 
-    # -- running commands -------------------------------------------------------------------------
-
     async def run(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
         """Run a command in a transaction; retry it on a conflict with another one."""
         return await self._tried(self._transaction, command, arguments)
@@ -151,8 +149,6 @@ class PostgresAccounts(Accounts):
             await transaction.commit()
             return result
 
-    # -- dead processes ---------------------------------------------------------------------------
-
     async def beat(self) -> None:
         """Show that this process lives, and return what is held by one that has not for some of our beats.
 
@@ -167,8 +163,6 @@ class PostgresAccounts(Accounts):
             if self._seen[name][1] >= MISSED_BEATS:
                 await self.sweep(self._clock, dead=name)
                 await self.run(Commands.bury, name)
-
-    # -- charges in groups ------------------------------------------------------------------------
 
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
         """Charge one success that has been computed, together with others that are waiting."""

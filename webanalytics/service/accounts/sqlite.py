@@ -10,15 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from webanalytics.service.accounts.base import (
-    AccountsError,
-    Call,
-    Conflict,
-    Key,
-    NoCredits,
-    Receipt,
-    Replay,
-)
+from webanalytics.service.accounts.base import AccountsError, Call, Conflict, Key, NoCredits, Receipt, Replay
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.accounts.store import SWEEP_SECONDS, Accounts
@@ -168,10 +160,7 @@ class SqliteAccounts(Accounts):
 async def open_sqlite(
     path: Path, commands: Commands, clock: Callable[[], float], *, server: bool, wait: float
 ) -> Accounts:
-    """Open a file, for a server or for a command next to it.
-
-    A server takes the file's lock, and is refused if another server still has it after ``wait`` seconds.
-    """
+    """Open a file, for a server or for a command next to it."""
     path = _checked(path)
     lock = await _locked(path, wait) if server else None
     keys = KeyCache()

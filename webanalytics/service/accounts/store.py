@@ -84,19 +84,11 @@ class Accounts(ABC):
         return await self.read(Commands.balance, account)
 
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
-        """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key.
-
-        The answer is kept as given: the caller compresses it first if needed.
-        """
+        """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key."""
         return await self.run(Commands.charge, call, answer)
 
     async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
-        """Hold credits for as many of ``call.inputs`` successes as the balance covers, at least one.
-
-        If the caller has been cancelled meanwhile, they are returned.
-
-        The command is not cancelled with its caller: it may have been committed already.
-        """
+        """Hold credits for as many of ``call.inputs`` successes as the balance covers, at least one."""
         reserving = asyncio.create_task(self.run(Commands.reserve, call))
         try:
             await asyncio.wait([reserving])
@@ -166,10 +158,7 @@ class Accounts(ABC):
         return await self.change(Commands.restrict_key, prefix, operations, networks, expires)
 
     async def change_plan(self, account: str, plan: str) -> int:
-        """Move an account to another plan and return the credits left.
-
-        A bigger allowance counts from the running month on; a smaller one from the next.
-        """
+        """Move an account to another plan and return the credits left."""
         return await self.change(Commands.change_plan, account, plan)
 
     async def ready(self) -> bool:
@@ -192,8 +181,6 @@ class Accounts(ABC):
     def has_room(self) -> bool:
         """Return whether there is room on the disk, where that is known."""
         return True
-
-    # -- what time ends ---------------------------------------------------------------------------
 
     async def sweep(self, clock: Callable[[], float], lost: bool = False, dead: str | None = None) -> None:
         """Return overdue reservations, a dead process's, or with ``lost`` all; drop old saved answers."""

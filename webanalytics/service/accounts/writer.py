@@ -72,10 +72,7 @@ class Job:
 
 
 class Writer:
-    """A thread with the only connection to an SQLite file.
-
-    ``on_change`` is called in the event loop when another process has committed something.
-    """
+    """A thread with the only connection to an SQLite file."""
 
     def __init__(
         self,
@@ -98,8 +95,6 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._thread: threading.Thread | None = None
         self._closing = False
-
-    # -- in the event loop ------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Start the thread, open the file and bring its schema to the newest version."""
@@ -147,8 +142,6 @@ class Writer:
                 future.set_exception(job.error)
             else:
                 future.set_result(job.result)
-
-    # -- in the thread ----------------------------------------------------------------------------
 
     def _call(self, callback: Callable[..., object], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be notified

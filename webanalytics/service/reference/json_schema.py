@@ -164,13 +164,7 @@ def _field_schema(field: Field) -> tuple[Schema, dict[str, Schema]]:
 def envelope_schema(operation: Operation | None, data: Schema) -> Schema:
     """Return the schema of a successful answer."""
     return _with_code(
-        operation,
-        {
-            "status": {"const": "ok", "type": "string"},
-            "error": {"type": "null"},
-            "data": data,
-        },
-        200,
+        operation, {"status": {"const": "ok", "type": "string"}, "error": {"type": "null"}, "data": data}, 200
     )
 
 

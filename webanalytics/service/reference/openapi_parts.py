@@ -49,10 +49,7 @@ _HEADERS: dict[str, tuple[str, str]] = {
     _RATE[2]: ("integer", "Unix time at which the minute is over."),
     _RETRY: ("integer", "Seconds to wait before the next try."),
     ERROR_TYPE_HEADER: ("string", f"Kind of a failure that has one: {', '.join(ERROR_TYPES)}."),
-    ERROR_KEY_HEADER: (
-        "string",
-        "Which failure it is: finer than its kind, whatever the sentence.",
-    ),
+    ERROR_KEY_HEADER: ("string", "Which failure it is: finer than its kind, whatever the sentence."),
 }
 
 ERROR_FIELDS: Part = {

@@ -32,22 +32,16 @@ COLLECTIONS = (20_000, 20, 50)
 
 
 class Servable(Protocol):
-    """What a server process serves.
-
-    It may also have ``on_connections``, which gets the number of open connections whenever it changes.
-    """
+    """What a server process serves."""
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request."""
-        ...
 
     def on_error(self, record: Record) -> None:
         """Record a request that was answered before it could be handled."""
-        ...
 
     def drain(self) -> None:
         """Refuse new requests from now on."""
-        ...
 
 
 Opening = Callable[[ServiceSettings], AbstractAsyncContextManager[Servable]]
@@ -128,10 +122,7 @@ def announce(sock: socket.socket, log: Log) -> None:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket.
-
-    Raises `ParameterError` when the address is not this machine's, or the port is taken or not allowed.
-    """
+    """Return a listening socket."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):  # a name that is unknown, or none that could be one
@@ -172,10 +163,7 @@ async def _run(settings: ServiceSettings, sock: socket.socket, opening: Opening)
 
 
 def serve(settings: ServiceSettings, opening: Opening = open_service) -> int:
-    """Serve until a signal, and return the exit status: 0 after a graceful stop, 2 for a failed start.
-
-    Raises `ParameterError` when the port cannot be listened on.
-    """
+    """Serve until a signal, and return the exit status: 0 after a graceful stop, 2 for a failed start."""
     with bind(settings.host, settings.port) as sock:
         loops.run(_run(settings.replace(port=sock.getsockname()[1]), sock, opening))
     return 0

@@ -19,13 +19,7 @@ from aiohttp.web_protocol import RequestHandler
 from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.headers import new_request_id
 from webanalytics.service.results import Record
-from webanalytics.service.server.connection import (
-    FAILED,
-    MALFORMED,
-    MOST_LINGERING,
-    Connection,
-    last_answer,
-)
+from webanalytics.service.server.connection import FAILED, MALFORMED, MOST_LINGERING, Connection, last_answer
 from webanalytics.service.settings import ServiceSettings
 
 try:
@@ -62,10 +56,7 @@ def descriptors() -> int:
 
 
 def bounds(files: int, fetches: int) -> tuple[int, int]:
-    """Return the most connections of callers, and of those the most that are refused at one time.
-
-    What is left is for the connections to sites, the workers' pipes and the accounts.
-    """
+    """Return the most connections of callers, and of those the most that are refused at one time."""
     lingering = min(MOST_LINGERING, files // 8)
     return max(FEWEST, min(files * 5 // 8, files - lingering - fetches - FILES_KEPT)), lingering
 
@@ -113,10 +104,7 @@ class Server(web.Server):
         return bool(self._proxies) and within(read_address(address), self._proxies)
 
     def has_room(self) -> bool:
-        """Return whether a further connection is taken; the idle are closed first.
-
-        Of these it is the oldest of the address that has most.
-        """
+        """Return whether a further connection is taken; the idle are closed first."""
         held = [connection for connection in self.connections if connection.transport is not None]
         if len(held) < self._most_open:
             return True
@@ -217,10 +205,7 @@ async def start(
     on_error: OnError,
     on_connections: Callable[[int], None] | None = None,
 ) -> Listener:
-    """Serve on a bound socket, maybe shared with other processes; `Listener.stop` closes it.
-
-    An exception of ``handle`` becomes a 500; for ``on_error`` and ``on_connections`` see `Server`.
-    """
+    """Serve on a bound socket, maybe shared with other processes; `Listener.stop` closes it."""
     server = Server(handle, settings, on_error, on_connections)
     listening = await asyncio.get_running_loop().create_server(server, sock=sock, backlog=ACCEPTS)
     sock.listen(BACKLOG)  # the loop's own figure is both; the kernel's may be larger

@@ -9,7 +9,7 @@ import uuid
 import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -145,20 +145,14 @@ class Dask(Backend):
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the results group by group, in the order they are finished."""
         given = (value for settings in task.spec.settings.values() for value in settings.values())
-        if any(isinstance(value, Secret) for value in given):
-            results = LocalBackend().run(task, jobs)
-        elif task.fetcher is not None:
-            results = self._rounds(task, jobs, task.fetcher)
-        else:
-            results = self._alone(task, jobs)
-        async with aclosing(results) as groups:
-            async for group in groups:
-                yield group
-
-    async def _alone(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
-        fetcher = Fetcher(affordable_settings(task.spec.options))
-        async with fetcher, aclosing(self._rounds(task, jobs, fetcher)) as groups:
-            async for group in groups:
+        here = any(isinstance(value, Secret) for value in given)
+        async with AsyncExitStack() as stack:
+            fetcher = task.fetcher
+            if fetcher is None:
+                settings = affordable_settings(task.spec.options)
+                fetcher = await stack.enter_async_context(Fetcher(settings))
+            results = LocalBackend().run(task, jobs) if here else self._rounds(task, jobs, fetcher)
+            async for group in await stack.enter_async_context(aclosing(results)):
                 yield group
 
     async def _rounds(

@@ -16,13 +16,12 @@ from webanalytics.core.outcomes import ArchivedPage, Job, JobResult, Outcome, Pa
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.archives.pages import Reader
+from webanalytics.fetching.gates import Elsewhere, HostKnown
 from webanalytics.fetching.guard import check_url, host_key
-from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.robots import RobotsCopy, keeping
-from webanalytics.runs.backends.base import RunSpec, Task
+from webanalytics.runs.backends.base import Listed, RunSpec, Task
 from webanalytics.runs.backends.content import file_content
-from webanalytics.runs.backends.listed import Listed
 from webanalytics.runs.backends.local import LocalBackend, affordable_settings
 from webanalytics.runs.backends.pipeline import where_it_ended
 from webanalytics.urls import lacks_scheme

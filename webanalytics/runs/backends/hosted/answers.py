@@ -50,12 +50,7 @@ class Downloads:
         self._fetcher: Fetcher | None = None
 
     async def image(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the image's bytes and size, all None if it cannot be downloaded: the link remains.
-
-        An answer's values for columns computed on this machine, or of an unknown format, are ignored.
-
-        Raises `RowError` for content that is not an image of the stated format.
-        """
+        """Return the image's bytes and size, all None if it cannot be downloaded: the link remains."""
         link, made = data.get("downloadURL"), data.get("outputFormat")
         content = await self._content(link) if isinstance(link, str) else None
         made = made if made in _FORMATS else None

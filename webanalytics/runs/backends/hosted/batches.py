@@ -116,11 +116,7 @@ class Batching:
         return self._key(operation, items, earlier.salt) == earlier.key
 
     async def send(self, operation: Operation, items: list[Item], earlier: Sent | None = None) -> Envelopes:
-        """Send inputs in one request, and return the envelope of each; `earlier` is a request to repeat.
-
-        Raises `NoCredits`, `NoBatch` or `RefusedWhole` for answers that change how the run goes on. Raises
-        `HostedError` for one that ends it.
-        """
+        """Send inputs in one request, and return the envelope of each; `earlier` is a request to repeat."""
         single = len(items) == 1 and (operation.name in self._api.without_batch or not items[0].can_share)
         sent = earlier or self._new(operation, items, single)
         settings, key, single = self._settings[operation.name], sent.key, sent.alone

@@ -171,11 +171,7 @@ class Backoff:
         self._pauses = 0
 
     def pause(self, reply: Reply, *, answered: bool) -> float:
-        """Return the seconds to wait.
-
-        Raises `ServiceUnavailableError` if nothing was answered for longer than the patience, or the answer
-        demands a longer wait.
-        """
+        """Return the seconds to wait."""
         now = asyncio.get_running_loop().time()
         if answered:
             self._since, self._pauses = None, 0
@@ -223,11 +219,7 @@ class Exchange:
         about_input: Callable[[Reply], bool],
         fits: Callable[[Mapping[str, Any]], bool],  # whether an envelope can be the answer to this request
     ) -> Reply:
-        """Return the final answer to a request.
-
-        Raises `HostedError` for an answer that ends the run, and after the backend's patience. Raises
-        `Stopped` when the run is ending.
-        """
+        """Return the final answer to a request."""
         clock = asyncio.get_running_loop().time
         began, trouble, tries = clock(), None, 0
         while True:

@@ -48,10 +48,7 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def take(self, prices: list[int]) -> int:
-        """Reserve the prices of as many inputs as the budget allows, and return how many those are.
-
-        It waits while other inputs may return credits; 0 means that the budget is spent.
-        """
+        """Reserve the prices of as many inputs as the budget allows, and return how many those are."""
         async with self._changed:
             if self._free is None:
                 return len(prices)
@@ -227,10 +224,7 @@ class HostedRun:
             await self._leave([(job, self._wanted(job)) for job in chunk])
 
     async def _repeat(self, again: Repeat) -> None:
-        """Make a request again; as it was, or, where the budget is too small for that, not at all.
-
-        What it costs is not known before: nothing, if it was answered then.
-        """
+        """Make a request again; as it was, or, where the budget is too small for that, not at all."""
         price = self._prices[again.place] * len(again.jobs)
         if self._short or not await self._budget.take([price]):
             self._short = self._short or "budget"

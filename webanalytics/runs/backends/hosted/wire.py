@@ -168,10 +168,7 @@ def is_out_of_credits(reply: Reply) -> bool:
 
 
 def fatal(reply: Reply, base_url: str, operation: str) -> HostedError | None:
-    """Return the exception for a response (401, 403, 3xx) that ends the run, None for any other.
-
-    `base_url` and `operation`, the last part of the path, are named in its sentence.
-    """
+    """Return the exception for a response (401, 403, 3xx) that ends the run, None for any other."""
     identified = (reply.status, reply.request_id)
     if reply.status == 401 or (reply.status == 403 and reply.envelope is None):
         return KeyRejectedError(
@@ -298,10 +295,7 @@ def _form(operation: Operation, content: bytes, settings: Mapping[str, Any]) -> 
 
 
 def sendable(operation: Operation, job: Job) -> Job:
-    """Return a job whose subject can be sent: text, or the bytes of an image.
-
-    Raises `RowError` for a missing input, a page on this machine, or a file that cannot be read.
-    """
+    """Return a job whose subject can be sent: text, or the bytes of an image."""
     subject = job.subject
     check_subject(subject, operation)
     if operation.kind != "image":
@@ -343,10 +337,7 @@ class WrongAnswerError(Exception):
 
 
 def read_object(content: bytes) -> dict[str, Any]:
-    """Return the JSON object of a body, with None for numbers of more digits than Python reads.
-
-    Raises `WrongAnswerError` for anything but a JSON object in UTF-8.
-    """
+    """Return the JSON object of a body, with None for numbers of more digits than Python reads."""
     try:
         value = json.loads(content.decode(), parse_int=_whole)
     except (ValueError, RecursionError):
