@@ -30,6 +30,7 @@ from webanalytics.page.content.blocks import blocks_of
 from webanalytics.page.content.content import (
     TYPES,
     chosen,
+    complete,
     confidence_features,
     content_document,
     known_texts,
@@ -92,7 +93,9 @@ class Sample:
         return chosen(chances, kinds, self.blocks, self.weights, column)
 
     def score(self, keep: Any) -> float:
-        """Return the word F1 of some blocks."""
+        """Return the word F1 of some blocks, with what completes them."""
+        keep = keep.copy()
+        complete(self.blocks, keep, dict(zip(self.names, self.table.T, strict=True)))
         found: Counter[str] = Counter()
         for number in np.flatnonzero(keep):
             found.update(self.words[number])

@@ -44,6 +44,16 @@ def test_tables_keep_their_form() -> None:
     assert rows == [["Lamp", "", "Price"], ["Brass", "old", "3 | 4"], ["Tin", "", "a|b"]]
 
 
+def test_empty_cells_and_cells_over_several_rows_keep_their_place() -> None:
+    text, marked = written(
+        "<table><tr><th>Lamp<th>Old<th>New<th><tr><td rowspan=2>Tin<td>5<td rowspan=3>7<td>"
+        "<tr><td>6<td><tr><td>Zinc<td><td></table>"
+    )
+    assert text.split("\n") == ["Lamp | Old | New", "Tin | 5 | 7", "| 6 |", "Zinc |  |"]
+    rows = [[cell.text_content() for cell in row] for row in rendered(marked).iter("tr")]
+    assert rows == [["Lamp", "Old", "New"], ["Tin", "5", "7"], ["", "6", ""], ["Zinc", "", ""]]
+
+
 def test_tables_that_lay_out_a_page_are_none() -> None:
     _, marked = written(f"<table><tr><td><table><tr><td>One<td>Two</table><td>{PROSE}</table>")
     assert "| One | Two |" in marked
@@ -115,6 +125,88 @@ def test_streamed_parts_are_read() -> None:
     )
     assert PROSE.strip() in content(page).text
     assert PROSE.strip() in page.visible_text
+
+
+def test_an_article_may_end_with_a_table_or_code() -> None:
+    rows = "".join(
+        f"<tr><td>Lamp no. {number} of brass and glass<td>{number} pounds a piece</tr>" for number in range(9)
+    )
+    end = f"<table>{rows}</table><pre>def light(lamp):\n    lamp.wick = cotton(lamp)\n    return lamp.burns()</pre>"
+    paragraphs = "".join(f"<p>{number}. {PROSE}</p>" for number in range(4))
+    text = content(Page(f"<title>Lamps</title><article><h1>Lamps</h1>{paragraphs}{end}</article>")).text
+    assert "Lamp no. 8 of brass and glass | 8 pounds a piece\ndef light(lamp):\n    lamp.wick" in text
+
+
+def test_frames_are_read_where_nothing_else_is_shown() -> None:
+    frames = f"<frameset><frame src=a.html><noframes><body><p>{PROSE}</p></body></noframes></frameset>"
+    assert content(Page(f"<html><title>Lamps</title>{frames}")).text == PROSE.strip()
+
+
+LANGUAGES = {
+    "English": (
+        "The keepers of the lighthouse climb the stairs every evening, and carry oil in cans of tin.",
+        "We use cookies to improve your experience. By continuing you agree to our privacy policy.",
+        "© 2024 Lighthouse Ltd. All rights reserved.",
+    ),
+    "German": (
+        "Die Wärter des Leuchtturms steigen jeden Abend die Treppe hinauf und tragen Öl in Kannen aus Blech.",
+        "Wir verwenden Cookies, um unsere Seiten zu verbessern. Mehr dazu steht in der Datenschutzerklärung.",
+        "Leuchtturm GmbH, alle Rechte vorbehalten",
+    ),
+    "Chinese": (
+        "灯塔的看守人每天晚上都要爬上楼梯，手里提着装满油的铁罐。他们说，夜里的风很大，但灯从来没有熄灭过。",
+        "我们使用 Cookie 来改善您的体验。继续使用本网站即表示您同意我们的隐私政策和 Cookie 的使用。",
+        "版权所有 2024 灯塔公司",
+    ),
+    "Japanese": (
+        "灯台守は毎晩、油の入った缶を持って階段を登ります。風が強い夜でも、灯りが消えたことは一度もありません。",
+        "当サイトではクッキーを使用しています。サイトの利用を続けることで、使用に同意したものとみなされます。",
+        "灯台株式会社 無断転載を禁じます",
+    ),
+    "Arabic": (
+        "يصعد حراس المنارة الدرج كل مساء وهم يحملون علب الزيت، ويقولون إن الريح قوية لكن الضوء لم ينطفئ قط.",
+        "نستخدم ملفات تعريف الارتباط لتحسين تجربتك. باستمرارك في استخدام الموقع فإنك توافق على سياسة الخصوصية.",
+        "جميع الحقوق محفوظة للمنارة",
+    ),
+    "Thai": (
+        "ผู้ดูแลประภาคารปีนบันไดทุกเย็นและถือกระป๋องน้ำมันขึ้นไปด้วย พวกเขาบอกว่าลมแรงในเวลากลางคืนแต่ไฟไม่เคยดับ",
+        "เว็บไซต์นี้ใช้คุกกี้เพื่อปรับปรุงประสบการณ์ของคุณ การใช้งานต่อไปถือว่าคุณยอมรับนโยบายความเป็นส่วนตัว",
+        "สงวนลิขสิทธิ์ ประภาคาร",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_notices_are_no_content_in_any_language(language: str) -> None:
+    paragraph, cookies, rights = LANGUAGES[language]
+    kept = [f"{number}. {paragraph}" for number in range(5)]
+    page = Page(
+        f"<title>{paragraph[:20]}</title><div class=a><p>{cookies}</p><button>OK</button></div><div class=b>"
+        f"<h1>{paragraph[:20]}</h1>{''.join(f'<p>{text}</p>' for text in kept)}</div><div class=c>{rights}</div>"
+    )
+    found = content(page)
+    assert found.page_type != "listing"
+    assert all(text in found.text for text in kept)
+    assert cookies not in found.text
+    assert rights not in found.text
+
+
+def test_a_page_on_cookies_keeps_what_it_says_of_them() -> None:
+    said = [
+        f"{number}. We use cookies for the lamps, and they may be set by the keepers. {PROSE}"
+        for number in range(3)
+    ]
+    found = content(Page(f"<h1>Cookies</h1><p>{'</p><p>'.join(said)}</p>"))
+    assert all(text.strip() in found.text for text in said)
+
+
+def test_posts_below_a_mere_link_are_what_the_page_is_about() -> None:
+    posts = "".join(f"<li><div class=comment><p>{number}. {POST}</p></div></li>" for number in range(6))
+    page = "<title>Lamps</title><meta property=og:type content=article><article><h1>{}</h1>{}</article><ol class=comments>{}</ol>"
+    alone = content(Page(page.format("Lamps", "<a href=https://lamps.example/>Lamps</a>", posts)))
+    assert all(f"{number}. {POST.strip()}" in alone.text for number in range(6))
+    below = content(Page(page.format("Lamps", f"<p>{PROSE}</p><p>Second: {PROSE}</p>", posts)))
+    assert POST.strip() not in below.text
 
 
 def forum(around: str = "{}") -> str:

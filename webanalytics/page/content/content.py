@@ -23,6 +23,7 @@ from webanalytics.page.content.features import Numbers, block_features
 from webanalytics.page.content.formats import markdown, plain
 from webanalytics.page.content.model import logistic, models, softmax
 from webanalytics.page.content.names import BIT
+from webanalytics.page.content.notices import SURE_NOT, page_notices
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.content.units import Unit, units
 from webanalytics.page.document import Document
@@ -47,6 +48,8 @@ STANDS_OUT = 0.85
 """Expected F1 from which on the content of an article stands out,"""
 SURE_BLOCK = 0.7
 """and how likely a block must be content then."""
+ENDING = ("td", "th", "pre", "dd", "dt", "li")
+"""What an article may end with, besides a paragraph."""
 PARAGRAPH = 80
 """Characters from which on a block is a paragraph."""
 OTHER_BELOW = 0.35
@@ -64,7 +67,7 @@ LONGEST_LABEL = 40
 LITTLE_TEXT = 1_000
 """Characters of visible text below which parts for browsers without scripts are looked at."""
 
-_NOSCRIPT = re.compile(r"<(/?)noscript\b", re.IGNORECASE)
+_NOSCRIPT = re.compile(r"<(/?)(?:noscript|noframes|frameset)\b", re.IGNORECASE)
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 
@@ -110,8 +113,8 @@ class Content:
 
 
 def content_document(page: Page) -> Document:
-    """Return the elements of a page, with those for browsers without scripts where little else is shown."""
-    if len(page.visible_text) < LITTLE_TEXT and "<noscript" in page.html:
+    """Return the elements of a page, with those for browsers without scripts or frames where few are."""
+    if len(page.visible_text) < LITTLE_TEXT and _NOSCRIPT.search(page.html):
         other = _parsed(_NOSCRIPT.sub(r"<\1div", page.html))
         if other and sum(map(len, other.pieces)) > 2 * sum(map(len, page.document.pieces)) + 200:
             return other
@@ -177,7 +180,7 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     keep, chances, expected, comments = chosen(chances, kinds, blocks, weights, column)
     row = confidence_features(kinds, chances, keep, weights, expected)
     confidence = float(logistic(trained.confidence.raw(row[:, None]))[0, 0])
-    _complete(blocks, keep, table[0])
+    complete(blocks, keep, column)
     note = ""
     if confidence < SURE:
         note = "by_scripts" if _by_scripts(page) else "fragment"
@@ -206,7 +209,14 @@ def chosen(
         beside = BIT["comment"]
     if chance_of["product"] >= MAYBE_PRODUCT:
         beside |= BIT["review"] | BIT["answer"]
+    notices = page_notices(chances, blocks, column)
+    if 2 * float((chances * weights)[notices].sum()) < float((chances * weights).sum()):
+        chances = np.where(notices, 0, chances)
     comments = _within(blocks, [bool(name & beside) for name in blocks.names])
+    prose = (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5) & (chances > SURE_NOT)
+    said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
+    if others < LITTLE_CONTENT < said:  # the comments are what the page is about
+        comments = np.zeros_like(comments)
     menus = _within(blocks, [node.tag == "nav" or node.get("role") == "navigation" for node in blocks.nodes])
     for left_out in (comments, menus):
         if not left_out.all():
@@ -234,14 +244,21 @@ def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
     return found
 
 
-def _complete(blocks: Blocks, keep: NDArray[np.bool_], chars: Numbers) -> None:
-    """Take the whole of tables and pieces of code of which most was chosen, and none of the others."""
+def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbers]) -> None:
+    """Take the whole of tables and code of which most was chosen, and none of the others that have few links.
+
+    What is defined stands before its definition.
+    """
+    chars, terms = column["chars"], column["is_dt"][:-1] * column["is_dd"][1:] > 0
+    keep[:-1] |= terms & keep[1:]
     for node, element in enumerate(blocks.nodes):
         if element.tag in ("table", "pre"):
             inside = slice(blocks.starts[node], blocks.ends[node])
             size = float(chars[inside].sum())
             if size and size < LARGEST_PART * float(chars.sum()):
-                keep[inside] = 2 * float(chars[inside][keep[inside]].sum()) >= size
+                most = 2 * float(chars[inside][keep[inside]].sum()) >= size
+                if most or 4 * float((chars * column["link_share"])[inside].sum()) < size:
+                    keep[inside] = most
     references = [
         number
         for number in np.flatnonzero(keep).tolist()
@@ -305,7 +322,8 @@ def as_article(
 ) -> NDArray[np.bool_]:
     """Return which of the chosen blocks belong to an article, and not to what is around it.
 
-    Captions do not, nor headings under which nothing was chosen, nor what is behind the last paragraph.
+    Captions do not, nor headings under which nothing was chosen, nor what is behind the last paragraph,
+    table, list or piece of code.
     """
     keep = keep & (column["is_figcaption"] == 0)
     if expected >= STANDS_OUT:
@@ -316,9 +334,10 @@ def as_article(
     for place, following in pairwise([*places, len(keep)]):
         if following > place + 1 and not titles[place] and not keep[place + 1 : following].any():
             keep[place] = False
-    paragraphs = np.flatnonzero(keep & (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5))
-    if len(paragraphs):
-        keep[paragraphs[-1] + 1 :] = False
+    part = np.sum([column[f"is_{tag}"] for tag in ENDING], axis=0) * chances >= SURE_BLOCK
+    last = np.flatnonzero(keep & ((column["chars"] >= PARAGRAPH) | part) & (column["link_share"] < 0.5))
+    if len(last):
+        keep[last[-1] + 1 :] = False
     return keep
 
 

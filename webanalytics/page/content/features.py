@@ -62,6 +62,8 @@ _REMARKS = words(
     "reviews share teilen partager compartir condividi udostępnij about author"
 )
 _TELLING = _DATES | _CALLS | _OTHERS | _REMARKS
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")
+"""Chinese and Japanese signs, of which each says as much as two or three letters."""
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", '."', ":", ".)", "।", "؟")
 
 
@@ -69,11 +71,13 @@ def _per_text(text: str) -> tuple[float, ...]:
     head = text[:_HEAD]
     size = len(text)
     plain = text.isascii()
+    is_dense = not plain and len(text.encode("utf-8", "replace")) > 2 * size
+    dense = sum(map(len, _DENSE.findall(text))) if is_dense else 0
     said = text.lower().split() if size < _SHORT else ()
     tells = bool(said) and not _TELLING.isdisjoint(said)
     return (
-        size,
-        text.count(" ") + 1,
+        size + 1.5 * dense,
+        text.count(" ") + 1 + dense // 2,
         text.count(",") if plain else text.count(",") + text.count("，") + text.count("、"),
         text.count(". ") if plain else text.count(". ") + text.count("。"),
         text.endswith(_ENDS),

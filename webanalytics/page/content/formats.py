@@ -42,19 +42,12 @@ def plain(content: Iterable[Unit]) -> str:
             continue
         prefix = "- " if _begins_item(unit.containers, begun) else ""
         for row in unit.rows:
-            text = _row(row) if unit.kind == "table" else _text(row[0], True)
+            # An empty cell keeps its place.
+            text = " | ".join(map(_text, row)).strip() if unit.kind == "table" else _text(row[0], True)
             for line in filter(None, text.split("\n")):
                 lines.append(prefix + line)
                 prefix = ""
     return normalized("\n".join(lines))
-
-
-def _row(cells: list[list[Piece]]) -> str:
-    """Return the cells of a row; an empty one before another keeps its place."""
-    texts = list(map(_text, cells))
-    while texts and not texts[-1]:
-        texts.pop()
-    return " | ".join(texts).strip()
 
 
 def _begins_item(containers: tuple[Container, ...], begun: set[int]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from webanalytics.page.content.blocks import Blocks, Piece
+from webanalytics.page.document import Element
 
 MOST_CONTAINERS = 12
 """Lists and quotations in each other that are shown as such."""
@@ -154,17 +155,29 @@ def _of_table(blocks: Blocks, chosen: Sequence[bool], table: int, around: _Surro
     containers = around.containers(table)
     rows: list[list[list[Piece]]] = []
     taken: set[int] = set()
+    reaching: dict[int, int] = {}  # columns into which a cell of a row above reaches, and for how many rows
     for cells in rows_of(blocks, table):
         row: list[list[Piece]] = []
         for cell in cells:
+            while reaching.get(len(row), 0):
+                reaching[len(row)] -= 1
+                row.append([])
             inside = range(blocks.starts[cell], blocks.ends[cell])
             taken.update(inside)
+            # What is beside a cell over several columns or rows stays in its column.
+            width = _span(blocks.nodes[cell], "colspan") if len(row) < MOST_CELLS else 1
+            if (height := _span(blocks.nodes[cell], "rowspan")) > 1:
+                reaching.update(dict.fromkeys(range(len(row), len(row) + width), height - 1))
             row.append(_joined([blocks.pieces[block] for block in inside if chosen[block]]))
-            # What is behind a cell over several columns stays in its column.
-            span = _SPAN.match(blocks.nodes[cell].get("colspan") or "")
-            row.extend([] for _ in range(int(span[1]) - 1 if span and len(row) < MOST_CELLS else 0))
+            row.extend([] for _ in range(width - 1))
+        while reaching.get(len(row), 0):
+            reaching[len(row)] -= 1
+            row.append([])
         if any(row):
             rows.append(row)
+    # Columns in which nothing was chosen end with the last one that has something.
+    width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
+    rows = [row[:width] for row in rows]
     for block in range(blocks.starts[table], blocks.ends[table]):
         if chosen[block] and block not in taken:
             yield Unit("p", [[blocks.pieces[block]]], containers)
@@ -173,6 +186,12 @@ def _of_table(blocks: Blocks, chosen: Sequence[bool], table: int, around: _Surro
     else:
         for row in rows:
             yield Unit("p", [[_joined(row)]], containers)
+
+
+def _span(cell: Element, name: str) -> int:
+    """Return over how many columns or rows a cell reaches."""
+    found = _SPAN.match(cell.get(name) or "")
+    return max(int(found[1]), 1) if found else 1
 
 
 def _joined(parts: list[list[Piece]]) -> list[Piece]:
