@@ -119,8 +119,7 @@ class Site:
     def besides(self) -> frozenset[str]:
         """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_CRAWL`."""
         asked = any(kind == "external" for kind, _ in self.checked.values())
-        whole = not self.stopped
-        return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * whole)
+        return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * (not self.stopped))
 
     @cached_property
     def checked(self) -> dict[str, tuple[str, str]]:
@@ -128,11 +127,8 @@ class Site:
         if self.crawl is None:
             return {}
         names = ("url", "kind", "verdict", "http_status", "final_url")
-        columns = (_cells(self.crawl.checked[name]) for name in names)
-        return {
-            url: (kind, _said(url, verdict, status, final))
-            for url, kind, verdict, status, final in zip(*columns, strict=True)
-        }
+        rows = zip(*(_cells(self.crawl.checked[name]) for name in names), strict=True)
+        return {url: (kind, _said(url, *said)) for url, kind, *said in rows}
 
     def fault_at(self, url: object) -> str:
         """Return what is wrong with an address that a page names, whether it is a page or was only asked."""
@@ -170,10 +166,8 @@ class Site:
     @cached_property
     def fetches(self) -> list[FetchOutcome]:
         """What happened when each page was requested."""
-        columns = [self.values(name) for name in _FETCHED]
-        return [
-            fetch_outcome(dict(zip(_FETCHED, cells, strict=True))) for cells in zip(*columns, strict=True)
-        ]
+        rows = zip(*map(self.values, _FETCHED), strict=True)
+        return [fetch_outcome(dict(zip(_FETCHED, cells, strict=True))) for cells in rows]
 
     @cached_property
     def refused(self) -> frozenset[int]:
@@ -196,8 +190,7 @@ class Site:
     @cached_property
     def shared_blocks(self) -> SharedBlocks:
         """The blocks that most pages of a site or a section have, of the pages that were read."""
-        final, good = self.addresses.final, self.good
-        urls = [url if read else None for url, read in zip(final, good, strict=True)]
+        urls = [url if good else None for url, good in zip(self.addresses.final, self.good, strict=True)]
         return SharedBlocks(urls, self.values("visible_text"))
 
     def contents(self) -> Iterator[Content]:
