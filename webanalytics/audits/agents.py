@@ -226,7 +226,8 @@ def _loaded(folder: Path, _stamp: int) -> Audit:
 def run_of(path: Path) -> dict[str, Any]:
     """Return a run of a history by the path of its file, without the suffix."""
     with reading(store := folders.store_of(path.parent), "audit"):
-        return replace(store, manifest=f"{path.name}.json").read_manifest()
+        found: dict[str, Any] = replace(store, manifest=f"{path.name}.json").read_manifest()
+        return found
 
 
 def _answer(**parts: Any) -> Answered:

@@ -47,9 +47,11 @@ STATE = ".watch.json"
 AGAIN = 100
 """Changed pages that are read once more, to tell a change from a counter."""
 SOURCES: dict[str, type] = {"start": str, "sitemap": str, "urls": list}
-KINDS = SOURCES | dict.fromkeys(("name", "history", "probe", "thin"), str) | {"options": dict}
+KINDS: dict[str, type] = (
+    SOURCES | dict.fromkeys(("name", "history", "probe", "thin"), str) | {"options": dict}
+)
 TABLES = ("alert", "to")
-WORDS = {str: "text", list: "a list", dict: "a table"}
+WORDS: dict[type, str] = {str: "text", list: "a list", dict: "a table"}
 
 
 def add_watch(commands: Any) -> None:

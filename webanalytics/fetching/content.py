@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 from webanalytics.fetching.response import Problem
 
 Accept = Literal["page", "image", "any"]
+Method = Literal["GET", "HEAD"]
 
 _PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
 _HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))

@@ -10,20 +10,22 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import aiohttp
-from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import shortage_of
-from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
+from webanalytics.fetching.content import Accept, DecodingError, Method, check_body, check_type, decoder_for
 from webanalytics.fetching.guard import dialled_by_proxy, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
 from webanalytics.fetching.response import Exchange, Problem
-from webanalytics.fetching.session import Method, request
+
+if TYPE_CHECKING:
+    import aiohttp
+    from aiohttp.abc import AbstractResolver
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 RETRIED = frozenset((429, 503))
@@ -76,6 +78,8 @@ def resolver() -> AbstractResolver:
     The system's resolver needs a thread for each look-up; a handful of slow names would hold up
     all others.
     """
+    import aiohttp
+
     try:
         return aiohttp.AsyncResolver()
     except Exception:  # not installed, or not for this kind of event loop
@@ -94,6 +98,8 @@ async def exchange(
 
     What is received is written to the log too, if there is one.
     """
+    from webanalytics.fetching.session import request
+
     way = settings.way(url)
     received = _Count(log, seconds, way is not None)
     refused: list[str] = []
@@ -163,13 +169,15 @@ async def _error_page(
     response: aiohttp.ClientResponse, headers: CIMultiDict[str], wanted: Wanted, received: _Count
 ) -> bytes | None:
     """Return the page that comes with an HTTP error, None if there is none or it cannot be read."""
+    from aiohttp import ClientError
+
     content_type = headers.get("Content-Type", "")
     try:
         check_type(content_type, wanted.accept)
         async with asyncio.timeout(min(received.seconds / 2, ERROR_SECONDS)):
             content = await _body(response, Wanted(wanted.accept, ERROR_BYTES, cut=True), received)
         check_body(content, content_type, wanted.accept)
-    except (Problem, DecodingError, aiohttp.ClientError, TimeoutError, OSError):
+    except (Problem, DecodingError, ClientError, TimeoutError, OSError):
         received.size = 0
         if received.log is not None:
             received.log.body.clear()
@@ -243,33 +251,41 @@ def _readable(value: str) -> str:
 
 
 _Kind = tuple[type[Exception] | tuple[type[Exception], ...], str, bool]
-# The first that fits; the last column says whether to try again.
-_ERRORS: tuple[_Kind, ...] = (
-    (aiohttp.ConnectionTimeoutError, "connect_timeout", False),
-    (TimeoutError, "timeout", False),
-    (DecodingError, "encoding", False),
-    ((aiohttp.ClientConnectorCertificateError, ssl.CertificateError), "certificate", False),
-    ((aiohttp.ClientSSLError, ssl.SSLError), "handshake", False),
-    (aiohttp.ClientConnectorDNSError, "lookup_failed", False),
-    (aiohttp.ClientConnectorError, "refused", False),
-    ((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError), "interrupted", True),
-    ((aiohttp.InvalidURL, UnicodeError), "invalid_url", False),
-    (aiohttp.ClientResponseError, "protocol", False),
-    (OSError, "interrupted", True),
-)
+
+
+@cache
+def _errors() -> tuple[_Kind, ...]:
+    """Return what errors are, of which the first fits; the last column says whether to try again."""
+    import aiohttp
+
+    return (
+        (aiohttp.ConnectionTimeoutError, "connect_timeout", False),
+        (TimeoutError, "timeout", False),
+        (DecodingError, "encoding", False),
+        ((aiohttp.ClientConnectorCertificateError, ssl.CertificateError), "certificate", False),
+        ((aiohttp.ClientSSLError, ssl.SSLError), "handshake", False),
+        (aiohttp.ClientConnectorDNSError, "lookup_failed", False),
+        (aiohttp.ClientConnectorError, "refused", False),
+        ((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError), "interrupted", True),
+        ((aiohttp.InvalidURL, UnicodeError), "invalid_url", False),
+        (aiohttp.ClientResponseError, "protocol", False),
+        (OSError, "interrupted", True),
+    )
 
 
 def _named(error: Exception, refused: list[str], settings: FetchSettings, received: _Count) -> Problem:
     """Return the problem for an exception of aiohttp or the system."""
+    from aiohttp import ClientHttpProxyError
+
     if isinstance(error.__cause__, ssl.SSLError):  # of a connection through SOCKS
         error = error.__cause__
     key, again = next(
-        ((key, again) for kinds, key, again in _ERRORS if isinstance(error, kinds)), ("protocol", False)
+        ((key, again) for kinds, key, again in _errors() if isinstance(error, kinds)), ("protocol", False)
     )
     details: dict[str, Any] = {}
     if received.proxied and key in ("refused", "lookup_failed"):
         return Problem("proxy_unreachable")
-    if isinstance(error, aiohttp.ClientHttpProxyError):
+    if isinstance(error, ClientHttpProxyError):
         refuses = error.status == 407
         return Problem("proxy_auth") if refuses else Problem("proxy_failed", reason=f"HTTP {error.status}")
     if type(error).__module__.startswith("aiohttp_socks."):

@@ -10,17 +10,16 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from aiohttp import ClientSession
-from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
 
 from webanalytics.core.messages import FETCHING, error_type_of
 from webanalytics.core.proxy import is_in_environment
-from webanalytics.fetching.content import Accept
+from webanalytics.fetching.content import Accept, Method
 from webanalytics.fetching.exchange import (
     CONTROL,
     RawResponse,
@@ -45,8 +44,13 @@ from webanalytics.fetching.robots import (
     kept_here,
     parse_in_thread,
 )
-from webanalytics.fetching.session import Method, Sessions
 from webanalytics.fetching.state import FetchState
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+    from aiohttp.abc import AbstractResolver
+
+    from webanalytics.fetching.session import Sessions
 
 _NO_RULES = Rules()
 _NO_ANSWER = frozenset(("dns", "connection", "tls", "timeout", "blocked"))
@@ -87,7 +91,6 @@ class Fetcher:
         self.settings = settings
         self._recorder = recorder
         self.names = names
-        self._sessions = Sessions(settings)
         self._only: Collection[str] | None = None
         self._looked_up: dict[str, list[str]] = {}
 
@@ -104,17 +107,26 @@ class Fetcher:
         self._origins: defaultdict[str, set[str]] = defaultdict(set)
         self._doubts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
-        self._own_names = self.names or resolver()
-        self._sessions.open(self._own_names)
         return self
+
+    @cached_property
+    def _own_names(self) -> AbstractResolver:
+        return self.names or resolver()
+
+    @cached_property
+    def _sessions(self) -> Sessions:  # where something is fetched: a first call need not import what fetches
+        from webanalytics.fetching.session import Sessions
+
+        return Sessions(self.settings, self._own_names)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._robots.close()
-        await self._sessions.close()
-        if self.names is None:
-            await self._own_names.close()
+        if sessions := self.__dict__.pop("_sessions", None):
+            await sessions.close()
+        if (names := self.__dict__.pop("_own_names", None)) and self.names is None:
+            await names.close()
 
     async def fetch(
         self,

@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import aiohttp
 from multidict import CIMultiDict
 
 from webanalytics.errors import RowError
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +167,11 @@ class Exchange:
     body: bytearray = field(default_factory=bytearray)
     whole: bool = False  # whether that is all of it
 
-    def answered(self, response: aiohttp.ClientResponse) -> None:
+    def answered(self, response: ClientResponse) -> None:
         """Take the head of the answer."""
-        sent, version = response.request_info, response.version or aiohttp.HttpVersion11
+        from aiohttp import HttpVersion11
+
+        sent, version = response.request_info, response.version or HttpVersion11
         self.method = sent.method
         self.request = [(name, value) for name, value in sent.headers.items() if name.lower() in _SENT]
         self.status = response.status

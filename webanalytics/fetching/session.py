@@ -10,7 +10,7 @@ import ssl
 from collections.abc import MutableMapping
 from contextlib import AbstractAsyncContextManager
 from functools import cache
-from typing import Any, Literal, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -18,12 +18,10 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.core.proxy import Way
-from webanalytics.fetching.content import ACCEPTED, Accept
+from webanalytics.fetching.content import ACCEPTED, Accept, Method
 from webanalytics.fetching.guard import SocketFactory, dialled_by_proxy
 from webanalytics.fetching.limits import FetchSettings
 from webanalytics.fetching.response import Problem
-
-Method = Literal["GET", "HEAD"]
 
 # Browsers take 256 KB of headers; sites with long security policies need more than aiohttp's 8 KB.
 HEADER_BYTES = 32_768
@@ -125,23 +123,16 @@ def open_session(
 class Sessions:
     """The sessions of a fetcher: one for each SOCKS proxy that is asked, and one for all else."""
 
-    def __init__(self, settings: FetchSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: FetchSettings, names: AbstractResolver) -> None:
+        self._settings, self._names = settings, names
         self._open: dict[str, aiohttp.ClientSession] = {}
-
-    def open(self, names: AbstractResolver) -> None:
-        """Open the first; names are looked up by this resolver."""
-        self._names = names
-        self._open[""] = open_session(self._settings, names)
 
     def of(self, url: URL) -> aiohttp.ClientSession:
         """Return the session that an address is asked by."""
-        if not self._open:
-            raise RuntimeError("the Fetcher is not open: use it in `async with`")
         way = self._settings.way(url)
         key = "" if way is None or not way.is_socks else way.url
         if key not in self._open:
-            self._open[key] = open_session(self._settings, self._names, way)
+            self._open[key] = open_session(self._settings, self._names, way if key else None)
         return self._open[key]
 
     async def close(self) -> None:

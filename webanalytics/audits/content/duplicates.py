@@ -165,7 +165,9 @@ def words(text: str) -> list[str]:
 
 def is_unspaced(text: str) -> bool:
     """Return whether a text has letters of a script without spaces between words."""
-    return not text.isascii() and _UNSPACED_LETTER.search(text) is not None
+    if text.isascii() or not _OTHER_SCRIPT.search(text):  # which is sooner known
+        return False
+    return _UNSPACED_LETTER.search(text) is not None
 
 
 def shingles(text: str) -> Shingles:

@@ -328,8 +328,8 @@ def _row(
     home = _path(targets[first.place].url) == "/" and _path(page.url) != "/"
     enough = max(sure, SURE_WHEN_THIN) if thin else sure
     alone = second is None or second.score <= BEHIND * first.score
-    near = first.score >= (min(enough, CLEAR * sure / SURE) if alone else enough)
-    row["decision"] = "sure" if near and row["margin"] >= MARGIN and not home else "look"
+    alike = first.score >= (min(enough, CLEAR * sure / SURE) if alone else enough)
+    row["decision"] = "sure" if alike and row["margin"] >= MARGIN and not home else "look"
     if home:
         row["note"] = "the home page stands for no other page"
     elif row["margin"] < MARGIN:

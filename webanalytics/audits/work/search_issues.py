@@ -98,7 +98,7 @@ def summary_by(audit: Any, by: str) -> pd.DataFrame:
         check_clicks(audit.site)
         urls = dict(iter(audit.issues.groupby("rule", observed=True, sort=False)["url"]))
         sums = [clicks_of(audit.site, urls[rule].tolist()) for rule in whole["rule"]]
-        made = whole.assign(clicks=make_series(sums, "integer", whole.index))
+        made: pd.DataFrame = whole.assign(clicks=make_series(sums, "integer", whole.index))
         return made.sort_values("clicks", ascending=False, kind="stable", ignore_index=True)
     masks = segments_of(audit.pages, by)
     parts = [audit.select(mask).summary() for mask in masks]

@@ -52,9 +52,9 @@ def clicks_by_cause(
         captions.message(ax, _reason(causes))
     else:
         levels = [name if name in FILLS else "low" for name in data.strings(shown["priority"])]
-        colours = {"color": [FILLS[name] for name in levels], "edgecolor": [EDGES[name] for name in levels]}
+        fills, edges = [FILLS[name] for name in levels], [EDGES[name] for name in levels]
         captions.row_labels(ax, [name or "" for name in data.strings(shown["cause"])], width=70)
-        bars = ax.barh(range(len(shown)), shown["clicks"], height=0.72, **colours)
+        bars = ax.barh(range(len(shown)), shown["clicks"], height=0.72, color=fills, edgecolor=edges)
         captions.label_bars(ax, bars, [f"{value:,.0f}" for value in shown["clicks"]], shown["clicks"].iloc[0])
         captions.grid(ax, "x")
         captions.count_axis(ax.xaxis)
