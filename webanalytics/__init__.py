@@ -192,7 +192,7 @@ def _begin(name: str) -> None:
     from webanalytics.runs.workers.pool import begin_workers
 
     if options.backend is None and not hasattr(sys, "frozen"):  # else the program would start itself
-        one = [item for item in OPERATIONS.values() if item.function == name]
+        one = [item for item in OPERATIONS.own.values() if item.function == name]
         begin_workers(tuple(item.analysis for item in one or AUDIT_PAGES))
 
 

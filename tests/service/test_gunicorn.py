@@ -72,7 +72,7 @@ def test_a_signal_stops_all(gunicorn: Gunicorn) -> None:
     workers = gunicorn.processes()
     gunicorn.process.send_signal(signal.SIGTERM)
     assert gunicorn.process.wait(60) == 0
-    assert not any(psutil.pid_exists(worker) for worker in workers)
+    assert wait_until(lambda: not any(psutil.pid_exists(worker) for worker in workers), 30)
     assert "Traceback" not in gunicorn.output
 
 
