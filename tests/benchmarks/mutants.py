@@ -37,7 +37,7 @@ ACCESS = ("fetching/test_closed_sites", "fetching/test_access")
 # Each module with the tests that ought to notice: those that are quick, and those for what survives them.
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fetching/guard": (("fetching/test_guard", "fetching/test_ports"), ("fetching/test_address_spellings",)),
-    "fetching/limits": (("fetching/test_pace", "fetching/test_slots"), HOSTS),
+    "fetching/pace": (("fetching/test_pace", "fetching/test_slots"), HOSTS),
     "fetching/gates": (("fetching/test_slots", "fetching/test_limits"), HOSTS),
     "core/access": (("core/test_access",), ACCESS),
     "core/access_by_host": (("core/test_access",), ACCESS),

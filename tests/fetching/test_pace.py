@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.fetching.limits import FEWEST_ROUNDS, LONGEST_DELAY, PATIENCE, Pace
+from webanalytics.fetching.pace import FEWEST_ROUNDS, LONGEST_DELAY, PATIENCE, Pace
 
 
 def answers(pace: Pace, count: int, began: float, took: float = 0.1) -> float:

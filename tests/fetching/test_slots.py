@@ -8,7 +8,7 @@ import pytest
 
 from tests.effort import BUSY_SECONDS
 from webanalytics.fetching.gates import Limits
-from webanalytics.fetching.limits import Pace
+from webanalytics.fetching.pace import Pace
 from webanalytics.fetching.response import Problem
 
 

@@ -13,7 +13,7 @@ from yarl import URL
 
 import webanalytics as wa
 from tests.fetching.test_giving_up import Behaviour, World, fine, keys, urls
-from webanalytics.fetching.limits import PATIENCE, UNKNOWN, Pace
+from webanalytics.fetching.pace import PATIENCE, UNKNOWN, Pace
 from webanalytics.fetching.response import Problem
 from webanalytics.runs.backends import local
 
@@ -168,7 +168,7 @@ def test_a_crawl_of_a_server_that_turns_after_fifty_pages(monkeypatch: pytest.Mo
     """In earnest, with pauses a hundredth as long: the server counts."""
     plain = local.fetch_settings
     monkeypatch.setattr(local, "fetch_settings", lambda options: replace(plain(options), backoff=0.005))
-    monkeypatch.setattr("webanalytics.fetching.limits.PATIENCE", 0.6)
+    monkeypatch.setattr("webanalytics.fetching.pace.PATIENCE", 0.6)
     monkeypatch.setattr(Turning, "asked", [], raising=False)
     with ThreadingHTTPServer(("127.0.0.1", 0), Turning) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from webanalytics.core.messages import error_type_of
 from webanalytics.errors import BackendError
-from webanalytics.fetching.limits import REFUSED, SILENT, Pace
+from webanalytics.fetching.pace import REFUSED, SILENT, Pace
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.robots import Rules
 

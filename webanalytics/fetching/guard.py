@@ -41,8 +41,17 @@ MAX_LENGTH = 8192
 # reserved "internal", and those that home and company networks use.
 LOCAL_NAMES = frozenset(
     (
-        *("corp", "home", "internal", "intranet", "lan", "local", "localdomain", "localhost", "onion"),
-        *("private", "svc"),
+        "corp",
+        "home",
+        "internal",
+        "intranet",
+        "lan",
+        "local",
+        "localdomain",
+        "localhost",
+        "onion",
+        "private",
+        "svc",
     )
 )
 _INVISIBLE = "\ufeff\u200b"

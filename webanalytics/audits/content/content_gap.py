@@ -37,11 +37,18 @@ BARELY = 4
 """How many times as frequent as in ours a term of theirs must be, where ours has it."""
 
 _COLUMNS: dict[str, Dtype] = {
-    **{"keyword": "string", "gap": "string", "distinctiveness": "float"},
-    **{"their_pages": "integer", "our_pages": "integer"},
-    **{"their_frequency": "integer", "our_frequency": "integer"},
-    **{"their_density": "float", "our_density": "float"},
-    **{"examples": "object", "our_page": "string", "language": "string"},
+    "keyword": "string",
+    "gap": "string",
+    "distinctiveness": "float",
+    "their_pages": "integer",
+    "our_pages": "integer",
+    "their_frequency": "integer",
+    "our_frequency": "integer",
+    "their_density": "float",
+    "our_density": "float",
+    "examples": "object",
+    "our_page": "string",
+    "language": "string",
 }
 
 
@@ -185,9 +192,20 @@ def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, 
             size: round(float(np.nanmax((counts / density)[words == size], initial=0))) for size in alone
         }
         terms = found.setdefault(language, Terms())
-        numbers, totals = terms.numbers(rows["keyword"].tolist()), {n: whole[n] or alone[n] for n in alone}
-        known = (numbers, counts, words, np.ones(len(rows), bool), totals_of(totals))
-        terms.pages.append(PageTerms(row, str(url), language, *known, {}, np.empty(0, np.int64)))
+        terms.pages.append(
+            PageTerms(
+                row,
+                str(url),
+                language,
+                terms.numbers(rows["keyword"].tolist()),
+                counts,
+                words,
+                np.ones(len(rows), bool),
+                totals_of({size: whole[size] or alone[size] for size in alone}),
+                {},
+                np.empty(0, np.int64),
+            )
+        )
     return found
 
 
@@ -209,12 +227,20 @@ def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -
     examples = _users(theirs, [names[n] for n in chosen])
     own_users = _users(ours, [names[n] for n in chosen])
     return [
-        {"keyword": names[n], "gap": "thin" if here[n] else "missing", "distinctiveness": float(scores[n])}
-        | {"their_pages": int(pages[n]), "our_pages": int(own_pages[n])}
-        | {"their_frequency": int(there[n]), "our_frequency": int(here[n])}
-        | {"their_density": float(there[n] / words[n]), "our_density": float(here[n] / own[n])}
-        | {"examples": examples[names[n]], "our_page": next(iter(own_users[names[n]]), None)}
-        | {"language": language or None}
+        {
+            "keyword": names[n],
+            "gap": "thin" if here[n] else "missing",
+            "distinctiveness": float(scores[n]),
+            "their_pages": int(pages[n]),
+            "our_pages": int(own_pages[n]),
+            "their_frequency": int(there[n]),
+            "our_frequency": int(here[n]),
+            "their_density": float(there[n] / words[n]),
+            "our_density": float(here[n] / own[n]),
+            "examples": examples[names[n]],
+            "our_page": next(iter(own_users[names[n]]), None),
+            "language": language or None,
+        }
         for n in chosen
     ]
 

@@ -34,13 +34,28 @@ _REASONS: Mapping[str, str] = {
     "counted": "far over the limit of pages, counted by pattern",
 }
 _LISTS: Mapping[str, Mapping[str, str]] = {
-    "broken": {"source": "url", "anchor": "anchor", "url": "leads_to"}
-    | {"verdict": "verdict", "http_status": "HTTP_status", "error": "error"}
-    | {"kind": "kind", "position": "position", "times": "links"},
+    "broken": {
+        "source": "url",
+        "anchor": "anchor",
+        "url": "leads_to",
+        "verdict": "verdict",
+        "http_status": "HTTP_status",
+        "error": "error",
+        "kind": "kind",
+        "position": "position",
+        "times": "links",
+    },
     "orphans": {"url": "url", "in_sitemap": "in_the_sitemap", "found_on": "known_from"},
     "traps": {name: name for name in ("pattern", "kind", "fetched", "skipped", "example", "evidence")},
-    "skipped": {"reason": "reason", "detail": "detail", "url": "address", "depth": "clicks"}
-    | {"links": "links", "addresses": "addresses", "found_on": "found_on"},
+    "skipped": {
+        "reason": "reason",
+        "detail": "detail",
+        "url": "address",
+        "depth": "clicks",
+        "links": "links",
+        "addresses": "addresses",
+        "found_on": "found_on",
+    },
 }
 """Lists of the chapter: their columns, and what these are called."""
 

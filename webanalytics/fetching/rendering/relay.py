@@ -13,7 +13,7 @@ from multidict import CIMultiDict
 
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.guard import check_url, dialled_by_proxy, host_key, refusals
-from webanalytics.fetching.limits import REFUSED
+from webanalytics.fetching.pace import REFUSED
 from webanalytics.fetching.rendering.messages import Asked, passed_on
 from webanalytics.fetching.rendering.visit import Visit
 from webanalytics.fetching.response import Problem

@@ -34,7 +34,7 @@ from webanalytics.fetching.archives.warc_writer import check_place, recording
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import Asked
 from webanalytics.operations import EXTRACT, RENDERING, Operation
-from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Listed, Report, Task, merged
+from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Report, Task
 from webanalytics.runs.backends.content import (
     check_size,
     embedded_content,
@@ -42,6 +42,7 @@ from webanalytics.runs.backends.content import (
     file_content,
     recorded_content,
 )
+from webanalytics.runs.backends.listed import Listed, merged
 from webanalytics.runs.backends.pipeline import (
     MOST_TRIES,
     Answering,

@@ -145,13 +145,15 @@ class Dask(Backend):
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the results group by group, in the order they are finished."""
         given = (value for settings in task.spec.settings.values() for value in settings.values())
-        here = any(isinstance(value, Secret) for value in given)
         async with AsyncExitStack() as stack:
-            fetcher = task.fetcher
-            if fetcher is None:
-                settings = affordable_settings(task.spec.options)
-                fetcher = await stack.enter_async_context(Fetcher(settings))
-            results = LocalBackend().run(task, jobs) if here else self._rounds(task, jobs, fetcher)
+            if any(isinstance(value, Secret) for value in given):  # no secret leaves this process
+                results = LocalBackend().run(task, jobs)
+            else:
+                fetcher = task.fetcher
+                if fetcher is None:
+                    own = Fetcher(affordable_settings(task.spec.options))
+                    fetcher = await stack.enter_async_context(own)
+                results = self._rounds(task, jobs, fetcher)
             async for group in await stack.enter_async_context(aclosing(results)):
                 yield group
 
