@@ -294,7 +294,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         from webanalytics.audits.issues import summary
 
         if by is not None:
-            from webanalytics.audits.work.search_issues import summary_by
+            from webanalytics.audits.selection import summary_by
 
             return summary_by(self, by)
         return self._once("summary", lambda: summary(self.issues, self.pages))

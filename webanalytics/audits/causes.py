@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ import pandas as pd
 
 from webanalytics.audits.graph.sections import common_section
 from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.content import first_headings
 from webanalytics.audits.rules.leads import Leads
 from webanalytics.audits.score import HIDING, Health
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
-from webanalytics.core.strings import shortened
+from webanalytics.core.strings import one_line, shortened
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.link_table import POSITIONS
 from webanalytics.runs.frames.schema import as_frame, make_series
@@ -43,8 +44,12 @@ LEAST_OF_A_FOLDER = 10
 MOST_REASONS = 20
 """Most different lines by which pages are hidden that are told one by one."""
 
-ALIKE = ("title_duplicate", "description_duplicate", "h1_duplicate")
-"""Rules on texts that pages have in common; what most have is named."""
+ALIKE: Mapping[str, Callable[[Site], Sequence[Any]]] = {
+    "title_duplicate": lambda site: site.values("title"),
+    "description_duplicate": lambda site: site.values("description"),
+    "h1_duplicate": first_headings,
+}
+"""Rules on texts that pages have in common, and these texts; the one that most have is named."""
 
 HIDING_BY_A_LINE = HIDING.keys() - {"canonicalised"}
 EXAMPLES = 3
@@ -173,6 +178,11 @@ def clicks_of(site: Site, urls: Sequence[str]) -> int:
     return round(sum(cell for cell in cells if isinstance(cell, (int, float))))
 
 
+def _most_common(texts: Sequence[Any], rows: Sequence[int]) -> str:
+    text, times = Counter(one_line(str(texts[row])) for row in rows).most_common(1)[0]
+    return f': "{shortened(text, LONGEST)}"{f" on {times:,} of them" * (times < len(rows))}'
+
+
 def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterator[_Cause]:
     """Yield the causes of issues of one rule that is no matter of links."""
     if not len(found):
@@ -192,10 +202,8 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
         same = part["evidence"].nunique() == 1
         is_told = said and ((same and len(urls) >= SHARED) or by_evidence)
         told = f": {shortened(said, LONGEST)}" if is_told else ""
-        if found["rule"].iloc[0] in ALIKE:
-            texts = Counter(line.partition(": Also on ")[0] for line in part["evidence"])
-            text, times = texts.most_common(1)[0]
-            told = f': "{shortened(text, LONGEST)}"{f" on {times:,} of them" * (times < len(urls))}'
+        if texts_of := ALIKE.get(found["rule"].iloc[0]):
+            told = _most_common(texts_of(site), [site.row_of[url] for url in urls])
         where = f"{title} on {_where(site, urls, same)}{told}"
         yield _Cause(_ended(where), urls, float(points[part.index].sum()))
 

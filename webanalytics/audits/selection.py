@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from webanalytics.audits.causes import clicks_of
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.core.strings import did_you_mean, one_line, shortened
 from webanalytics.core.url_patterns import matching
@@ -264,3 +265,27 @@ def issues_of(
         counts = np.floor(chosen[name].to_numpy(np.float64) * share[share > 0] + 0.5)
         chosen = chosen.assign(**{name: pd.array(counts.astype(np.int64), dtype="Int64")})
     return chosen
+
+
+def check_clicks(site: Site) -> None:
+    """Refuse an audit without clicks."""
+    if "clicks" not in site.pages:
+        said = "The `audit` must have clicks of a search engine: see audit.with_search_data."
+        raise ParameterError(said, "audit")
+
+
+def summary_by(audit: Any, by: str) -> pd.DataFrame:
+    """Return the summary of an audit by the values of a column, or by the clicks that each rule touches."""
+    whole: pd.DataFrame = audit.summary()
+    if by == "clicks":
+        check_clicks(audit.site)
+        urls = dict(iter(audit.issues.groupby("rule", observed=True, sort=False)["url"]))
+        sums = [clicks_of(audit.site, urls[rule].tolist()) for rule in whole["rule"]]
+        made: pd.DataFrame = whole.assign(clicks=make_series(sums, "integer", whole.index))
+        return made.sort_values("clicks", ascending=False, kind="stable", ignore_index=True)
+    masks = segments_of(audit.pages, by)
+    parts = [audit.select(mask).summary() for mask in masks]
+    rows = [int(mask.argmax()) for mask, part in zip(masks, parts, strict=True) for _ in part.index]
+    made = pd.concat([whole.iloc[:0], *parts], ignore_index=True)
+    made.insert(0, "segment", audit.pages[by].iloc[rows].array)
+    return made

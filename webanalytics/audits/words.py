@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from webanalytics.core import strings
@@ -76,13 +76,20 @@ def _texts(domain: str, language: str) -> dict[str, str]:
 
 
 @cache
-def _phrases(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return how sentences with values look in English, and how they are said, the longest first."""
+def _phrases(language: str) -> list[tuple[str, re.Pattern[str], str]]:
+    """Return what sentences with values have in English, how they look, and how they are said.
+
+    The longest come first.
+    """
     known = _texts("phrases", language)
-    ordered = sorted(filter(None, known), key=lambda text: -len(re.sub(r"\{\w+\}", "", text)))
+    parts = {text: re.split(r"\{\w+\}", text) for text in filter(None, known)}
     return [
-        (re.compile(re.sub(r"\\{((\w)\d?)\\}", _place, re.escape(text)), re.DOTALL), known[text])
-        for text in ordered
+        (
+            max(parts[text], key=len),
+            re.compile(re.sub(r"\\{((\w)\d?)\\}", _place, re.escape(text)), re.DOTALL),
+            known[text],
+        )
+        for text in sorted(parts, key=lambda text: -sum(map(len, parts[text])))
     ]
 
 
@@ -92,8 +99,11 @@ def _place(found: re.Match[str]) -> str:
 
 def phrase(sentence: str) -> str:
     """Return a sentence made for English readers, such as evidence, in the language spoken; else as it is."""
-    if spoken() == "en" or not sentence:
-        return sentence
+    return sentence if spoken() == "en" or not sentence else _phrase(sentence, spoken())
+
+
+@lru_cache(10_000)  # pages of a site have much in common
+def _phrase(sentence: str, language: str) -> str:
     short = sentence.removesuffix(".")
     for text, end in (
         (sentence, ""),
@@ -101,8 +111,8 @@ def phrase(sentence: str) -> str:
         (short, "."),
         (short[:1].lower() + short[1:], "."),
     ):
-        for pattern, said in _phrases(spoken()):
-            if found := pattern.fullmatch(text):
+        for part, pattern, said in _phrases(language):
+            if part in text and (found := pattern.fullmatch(text)):
                 held = {name: _held(name[0], value) for name, value in found.groupdict().items()}
                 if None not in held.values():
                     return said.format(**held) + end * (text != sentence)

@@ -127,7 +127,7 @@ def parser() -> argparse.ArgumentParser:
     for name, command in commands.choices.items():
         command.set_defaults(help=command.format_help)
         example = f"Example: webanalytics {name} {EXAMPLES[name]}" if name in EXAMPLES else ""
-        command.description = f"{command.description or SUMMARIES[name]} {example}".strip()
+        command.description = f"{command.description or SUMMARIES.get(name, '')} {example}".strip()
     return parser
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -39,9 +37,49 @@ class Fact:
     unit: str = ""
 
 
-FACTS = tuple(
-    Fact(name, *texts)
-    for name, texts in tomllib.loads(Path(__file__).with_name("facts.toml").read_text("utf-8")).items()
+FACTS = (
+    Fact("score", "Score"),
+    Fact("http_status", "HTTP status"),
+    Fact("final_url", "Ended at"),
+    Fact("redirects", "Redirects"),
+    Fact("redirect_kinds", "Kinds of redirects"),
+    Fact("indexability", "Indexability"),
+    Fact("canonical", "Canonical"),
+    Fact("canonical_state", "Canonical state"),
+    Fact("robots", "Robots meta"),
+    Fact("x_robots_tag", "X-Robots-Tag"),
+    Fact("lang", "Declared language"),
+    Fact("language", "Language of the text"),
+    Fact("title_length", "Title", "characters"),
+    Fact("title_pixels", "Title width", "px"),
+    Fact("description_length", "Description", "characters"),
+    Fact("description_pixels", "Description width", "px"),
+    Fact("h1_count", "h1 headings"),
+    Fact("h2_count", "h2 headings"),
+    Fact("page_type", "Type of page"),
+    Fact("content_confidence", "Chance that the text is right"),
+    Fact("content_note", "Why it is low"),
+    Fact("wordCount", "Words"),
+    Fact("audience", "Readers it suits"),
+    Fact("readability_score", "Readability score"),
+    Fact("readability_scale", "Readability scale"),
+    Fact("readability_note", "Readability not judged"),
+    Fact("fleschReadingEase", "Flesch reading ease"),
+    Fact("fleschReadingEaseText", "Reading ease in words"),
+    Fact("depth", "Folder depth"),
+    Fact("crawl_depth", "Clicks from the start"),
+    Fact("link_score", "Link score"),
+    Fact("inlinks", "Internal links to it"),
+    Fact("in_sitemap", "In the sitemap"),
+    Fact("internal_links", "Internal links on it"),
+    Fact("external_links", "External links on it"),
+    Fact("subdomain_links", "Those to own subdomains"),
+    Fact("images", "Images"),
+    Fact("structured_types", "Structured data"),
+    Fact("near_duplicate_cluster", "Near-duplicate cluster"),
+    Fact("elapsed", "Response time", "s"),
+    Fact("bytes", "Size", "bytes"),
+    Fact("content_type", "Content type"),
 )
 
 PREVIEW_COLUMNS = (

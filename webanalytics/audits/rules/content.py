@@ -190,11 +190,15 @@ def _same(site: Site, _: Any, column: str) -> Iterator[Finding]:
 
 
 def _heading(site: Site, _: Any) -> Iterator[Finding]:
-    first = [
+    return _shared(site, first_headings(site))
+
+
+def first_headings(site: Site) -> list[str | None]:
+    """Return the first main heading of each page."""
+    return [
         next((entry["text"] for entry in headings or () if entry["level"] == "h1"), None)
         for headings in site.values("headings")
     ]
-    return _shared(site, first)
 
 
 RULES = rules_of(

@@ -49,8 +49,11 @@ class WorkMethods:
 
         Notes
         -----
-        These are ideas for a person to judge, and neither an issue nor a part of the score; the guide says
-        how pages are named and how many are good. Links in menus and footers do not count.
+        A page is named by the parts of its title, by its main heading, and by what other links call it. What
+        names more than three pages names none. Looked through is the content of each page, without blocks
+        that most pages have; links in menus and footers do not count, so a page that only the menu links to
+        has ideas too. Both pages may be indexed and are not in different languages. These are ideas for a
+        person to judge, and neither an issue nor a part of the score; the guide says how many are good.
 
         Examples
         --------
@@ -91,8 +94,10 @@ class WorkMethods:
 
         Notes
         -----
-        Addresses find their pages in other slashes, schemes and cases, and without parameters of campaigns.
-        Sums over queries are too low, and stand for pages only where the file has no pages without queries.
+        An address belongs to the page with the same one, else with another slash at its end, scheme or case
+        of its path, else without parameters of campaigns; several of one page are summed up. Paths belong to
+        the host of the audit, if it has one. Search engines leave out rare queries, so sums over queries are
+        too low: they stand for pages only where the file has no pages without queries.
 
         Examples
         --------
@@ -134,8 +139,10 @@ class WorkMethods:
 
         Notes
         -----
-        Search data are of weeks, the audit of a day: what has changed in between may look wrong here. Limits
-        are those of the rules ``title_too_long`` and ``slow_response``.
+        Search data are of weeks, the audit of a day: what has changed in between may look wrong here. Nobody
+        can tell pages without impressions from sums over queries, nor from an export that ends at 1,000 rows.
+        Limits of titles and of slow pages are those of the rules ``title_too_long`` and ``slow_response``. A
+        page competes for a query with 10 impressions and a fifth of all that the query has.
 
         Examples
         --------
@@ -189,8 +196,12 @@ class WorkMethods:
 
         Notes
         -----
-        Where each part of an entry is from is in the guide. Sources: https://www.sitemaps.org/protocol.html,
-        and Google's extensions of it.
+        ``lastmod`` is the day of change that the page declares, else that of the site's own sitemap, else the
+        ``Last-Modified`` header unless that is the time of the answer; where nobody knows, it is left out.
+        Images are those of the page without icons and without what more than half of the host's pages have;
+        videos those of structured data with a thumbnail, a title, a description and an address; news
+        articles of structured data of the two days before the audit. Sources: the sitemap protocol
+        (https://www.sitemaps.org/protocol.html) and Google's extensions of it.
 
         Examples
         --------
@@ -251,8 +262,12 @@ class WorkMethods:
 
         Notes
         -----
-        A page is kept unless there is a reason; the guide has them in a table. Home pages, lists of other
-        pages and versions in other languages are never merged, and without search data none is removed.
+        A page is kept unless there is a reason. Of near duplicates (`near_duplicate_cluster`) the one with
+        the most clicks stays, then that with the most links to it; the others are redirected there. A page of
+        few clicks and links that is similar to one that stays is merged into it. Home pages, lists of other
+        pages and versions in other languages are neither. A thin page is removed, or closed to search
+        engines where menus lead to it, only if its clicks are known and too few and no impressions are known:
+        without search data it is to be improved.
 
         Examples
         --------

@@ -9,17 +9,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.causes import clicks_of
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.profiles import Profile
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.selection import segments_of
+from webanalytics.audits.selection import check_clicks
 from webanalytics.audits.site import Site
 from webanalytics.audits.work.search_data import PAGE_VIEW
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import one_line, shortened
-from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.schema import frame_of, make_series
+from webanalytics.runs.frames.schema import frame_of
 
 COLUMNS: Mapping[str, Dtype] = {
     **{"url": "string", "fact": "string", "clicks": "integer", "impressions": "integer", "position": "float"},
@@ -82,30 +80,6 @@ def search_issues(
     for row in rows:
         row |= {name: None if row[name] is None else round(row[name]) for name in ("clicks", "impressions")}
     return frame_of(COLUMNS, rows)
-
-
-def check_clicks(site: Site) -> None:
-    """Refuse an audit without clicks."""
-    if "clicks" not in site.pages:
-        said = "The `audit` must have clicks of a search engine: see audit.with_search_data."
-        raise ParameterError(said, "audit")
-
-
-def summary_by(audit: Any, by: str) -> pd.DataFrame:
-    """Return the summary of an audit by the values of a column, or by the clicks that each rule touches."""
-    whole: pd.DataFrame = audit.summary()
-    if by == "clicks":
-        check_clicks(audit.site)
-        urls = dict(iter(audit.issues.groupby("rule", observed=True, sort=False)["url"]))
-        sums = [clicks_of(audit.site, urls[rule].tolist()) for rule in whole["rule"]]
-        made: pd.DataFrame = whole.assign(clicks=make_series(sums, "integer", whole.index))
-        return made.sort_values("clicks", ascending=False, kind="stable", ignore_index=True)
-    masks = segments_of(audit.pages, by)
-    parts = [audit.select(mask).summary() for mask in masks]
-    rows = [int(mask.argmax()) for mask, part in zip(masks, parts, strict=True) for _ in part.index]
-    made = pd.concat([whole.iloc[:0], *parts], ignore_index=True)
-    made.insert(0, "segment", audit.pages[by].iloc[rows].array)
-    return made
 
 
 def _of_no_page(left: pd.DataFrame) -> Iterator[dict[str, Any]]:

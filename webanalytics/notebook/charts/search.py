@@ -15,8 +15,11 @@ from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT
 
 AXES = {
-    **{"clicks": "clicks from search", "crawl_depth": "clicks from the start", "impressions": "impressions"},
-    **{"position": "position in search results", "content_words": "words of content"},
+    "clicks": "clicks from search",
+    "crawl_depth": "clicks from the start",
+    "impressions": "impressions",
+    "position": "position in search results",
+    "content_words": "words of content",
 }
 _MAKERS = ("audit(urls).with_search_data(file)",)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.core.messages import Message, row_sentence
-from webanalytics.core.outcomes import Fact, Fetched, JobResult, Outcome, Outcomes
+from webanalytics.core.outcomes import Fact, Fetched, JobResult, Outcome
 from webanalytics.operations import Field, Operation
 from webanalytics.runs.frames.inputs import Rows
 from webanalytics.runs.frames.schema import (
@@ -123,17 +123,20 @@ def _lacking(answers: list[JobResult]) -> list[str]:
     return sorted(set(get_args(Fact)).difference(*known)) if known else []
 
 
-class JoinedOutcomes(Outcomes):
-    """The outcomes of one input that arrived one by one."""
+class JoinedOutcomes(Sequence[Outcome]):
+    """The outcomes of one input that arrived one by one; each is unpacked on access."""
 
     __slots__ = ("_parts",)
 
     def __init__(self, parts: tuple[Sequence[Outcome] | None, ...]) -> None:
         self._parts = parts
 
-    def made(self) -> list[Outcome]:
-        """Return all of them."""
-        return [UNFINISHED if part is None else part[0] for part in self._parts]
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self._parts[index]
+        return UNFINISHED if part is None else part[0]
 
 
 UNFINISHED = Outcome.failed(Message("unfinished"))
