@@ -176,24 +176,11 @@ def __getattr__(name: str) -> Any:
             raise AttributeError(f"module 'webanalytics' has no attribute {name!r}{hint}")
     if name in _MODULES:
         return import_module(f"webanalytics.{_MODULES[name]}")
-    if name in ("audit", "crawl", "keywords", "metadata", "readability", "text"):
-        _begin(name)
     value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'sync')}"), name)
     if name in __all__:  # the function of another package's operation may be gone later
         globals()[name] = value
     _offer_accessors()
     return value
-
-
-def _begin(name: str) -> None:
-    """Have a worker import the analyses of a function while this process imports the function itself."""
-    from webanalytics.core.run_options import options
-    from webanalytics.operations import AUDIT_PAGES, OPERATIONS
-    from webanalytics.runs.workers.pool import begin_workers
-
-    if options.backend is None and not hasattr(sys, "frozen"):  # else the program would start itself
-        one = [item for item in OPERATIONS.own.values() if item.function == name]
-        begin_workers(tuple(item.analysis for item in one or AUDIT_PAGES))
 
 
 def __dir__() -> list[str]:

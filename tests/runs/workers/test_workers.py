@@ -14,11 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-import webanalytics as wa
 from tests.effort import BUSY_SECONDS, PROCESS_SECONDS
 from tests.fresh import printed
 from webanalytics.core.outcomes import PackedOutcomes
-from webanalytics.operations import AUDIT_PAGES, HMAC, METADATA, TEXT
+from webanalytics.operations import HMAC, METADATA, TEXT
 from webanalytics.runs.backends import local
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.workers import pool as workers
@@ -232,16 +231,6 @@ def test_a_call_has_its_template_import_the_analyses_at_its_beginning(
         spec = RunSpec(tuple(settings), settings, options={}, given=(), identity="", resumable=False)
         local.LocalBackend().check(Task(spec))
     assert began == [(METADATA.analysis, TEXT.analysis)]
-
-
-def test_the_template_begins_while_the_function_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    began: list[tuple[str, ...]] = []
-    monkeypatch.setattr(workers, "begin_workers", began.append)
-    for name in ("text", "audit", "hmac"):
-        wa.__getattr__(name)
-    with wa.option_context(backend=wa.Hosted("https://api.example", api_key="k")):
-        wa.__getattr__("text")
-    assert began == [(TEXT.analysis,), tuple(item.analysis for item in AUDIT_PAGES)]
 
 
 @pytest.mark.skipif(not Template.works_here(), reason="workers are forked on Linux only")
