@@ -119,6 +119,11 @@ SHAPES = {
     "cells over many rows and columns": ("<table>", "<tr><td colspan=1000 rowspan=65534>x"),
     "cells over many columns": ("<table><tr>", "<td colspan=99>x"),
     "cells over some": ("<table>", "<tr><td colspan=20 rowspan=2000>x"),
+    "cells of content over others": (
+        "<article><h1>Lamps</h1><table>",
+        "<tr><td rowspan=99>A lamp of brass and glass burns for nine hours and a half in the wind."
+        "<td colspan=99 rowspan=99>It costs eight pounds a piece and lasts.",
+    ),
     "groups of options": ("<select>", "<optgroup label=x><option>x"),
     "options and rules": ("<select>", "<option selected>x<hr>"),
     "languages": ("", "<div lang=l>x</div>"),

@@ -153,31 +153,7 @@ def rows_of(blocks: Blocks, table: int) -> list[list[int]]:
 def _of_table(blocks: Blocks, chosen: Sequence[bool], table: int, around: _Surroundings) -> Iterator[Unit]:
     """Yield a table with what stands in it outside of its rows, such as its caption."""
     containers = around.containers(table)
-    rows: list[list[list[Piece]]] = []
-    taken: set[int] = set()
-    reaching: dict[int, int] = {}  # columns into which a cell of a row above reaches, and for how many rows
-    for cells in rows_of(blocks, table):
-        row: list[list[Piece]] = []
-        for cell in cells:
-            while reaching.get(len(row), 0):
-                reaching[len(row)] -= 1
-                row.append([])
-            inside = range(blocks.starts[cell], blocks.ends[cell])
-            taken.update(inside)
-            # What is beside a cell over several columns or rows stays in its column.
-            width = _span(blocks.nodes[cell], "colspan") if len(row) < MOST_CELLS else 1
-            if (height := _span(blocks.nodes[cell], "rowspan")) > 1:
-                reaching.update(dict.fromkeys(range(len(row), len(row) + width), height - 1))
-            row.append(_joined([blocks.pieces[block] for block in inside if chosen[block]]))
-            row.extend([] for _ in range(width - 1))
-        while reaching.get(len(row), 0):
-            reaching[len(row)] -= 1
-            row.append([])
-        if any(row):
-            rows.append(row)
-    # Columns in which nothing was chosen end with the last one that has something.
-    width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
-    rows = [row[:width] for row in rows]
+    rows, taken = _grid(blocks, chosen, rows_of(blocks, table))
     for block in range(blocks.starts[table], blocks.ends[table]):
         if chosen[block] and block not in taken:
             yield Unit("p", [[blocks.pieces[block]]], containers)
@@ -186,6 +162,47 @@ def _of_table(blocks: Blocks, chosen: Sequence[bool], table: int, around: _Surro
     else:
         for row in rows:
             yield Unit("p", [[_joined(row)]], containers)
+
+
+def _grid(
+    blocks: Blocks, chosen: Sequence[bool], table: list[list[int]]
+) -> tuple[list[list[list[Piece]]], set[int]]:
+    """Return what was chosen in the cells of a table, each in its column, and the blocks in them.
+
+    Cells over several columns or rows leave the others empty, up to the size at which it is no table here.
+    """
+    rows: list[list[list[Piece]]] = []
+    taken: set[int] = set()
+    reaching: dict[int, int] = {}  # columns into which a cell of a row above reaches, and for how many rows
+    size = 0
+    for cells in table:
+        row: list[list[Piece]] = []
+        for cell in cells:
+            _leave(row, reaching)
+            inside = range(blocks.starts[cell], blocks.ends[cell])
+            taken.update(inside)
+            width, height = (_span(blocks.nodes[cell], name) for name in ("colspan", "rowspan"))
+            if size + len(row) + width > MOST_CELLS:
+                width = height = 1
+                reaching.clear()
+            if height > 1:
+                reaching.update(dict.fromkeys(range(len(row), len(row) + width), height - 1))
+            row.append(_joined([blocks.pieces[block] for block in inside if chosen[block]]))
+            row.extend([] for _ in range(width - 1))
+        _leave(row, reaching)
+        size += len(row)
+        if any(row):
+            rows.append(row)
+    # Columns in which nothing was chosen end with the last one that has something.
+    width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
+    return [row[:width] for row in rows], taken
+
+
+def _leave(row: list[list[Piece]], reaching: dict[int, int]) -> None:
+    """Leave the next columns of a row empty into which cells of rows above reach."""
+    while reaching.get(len(row), 0):
+        reaching[len(row)] -= 1
+        row.append([])
 
 
 def _span(cell: Element, name: str) -> int:
