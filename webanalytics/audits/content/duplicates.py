@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from webanalytics.core.strings import normalized
+from webanalytics.core.strings import OTHER_SCRIPT, normalized
 from webanalytics.errors import ParameterError
 
 Shingles: TypeAlias = npt.NDArray[np.uint64]
@@ -64,11 +64,6 @@ _CACHED_SETS = 4_096
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PLAIN_WORD = re.compile(r"\w+")
-# Latin, Greek, Cyrillic and common signs without combining marks: there both engines agree on what is a word,
-# and the one of the standard library is several times as fast.
-_OTHER_SCRIPT = re.compile(
-    "[^\u0000-\u024f\u0370-\u0482\u048a-\u052f\u1e00-\u1eff\u2010-\u203e\u20a0-\u20bf\u2190-\u245f\u2500-\u25ff]"
-)
 _UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
 _WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
 
@@ -157,7 +152,7 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _PLAIN_WORD.findall(text.lower())
     folded = normalized(text, "NFKC").casefold()
-    if not _OTHER_SCRIPT.search(folded):
+    if not OTHER_SCRIPT.search(folded):
         return _PLAIN_WORD.findall(folded)
     found: list[str] = _WORD.findall(folded)
     return found
@@ -165,7 +160,7 @@ def words(text: str) -> list[str]:
 
 def is_unspaced(text: str) -> bool:
     """Return whether a text has letters of a script without spaces between words."""
-    if text.isascii() or not _OTHER_SCRIPT.search(text):  # which is sooner known
+    if text.isascii() or not OTHER_SCRIPT.search(text):  # which is sooner known
         return False
     return _UNSPACED_LETTER.search(text) is not None
 
