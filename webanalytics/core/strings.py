@@ -76,8 +76,8 @@ def normalized(text: str, form: Literal["NFC", "NFD", "NFKC"] = "NFC") -> str:
 
     The marks on a letter are put in order, each compared with each: of too many only some are, at a time.
     """
-    if text.isascii():
-        return text
+    if not OTHER_SCRIPT.search(text):  # and so no marks
+        return normalize(form, text)
     parts, place = [], 0
     for found in _MARKS.finditer(text):
         parts.append(normalize(form, text[place : found.end()]))
