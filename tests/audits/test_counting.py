@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.audits.content.counting import LEAST, Lexicon, Vocabulary
+from webanalytics.audits.content.counting import Lexicon
+from webanalytics.audits.content.vocabulary import LEAST, Vocabulary
 from webanalytics.page.keywords.keywords import count_keywords
 from webanalytics.page.keywords.places import places_of
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.content.counting import LONGEST, term_hash
 from webanalytics.audits.content.terms import (
     PageTerms,
     Terms,
@@ -20,6 +19,7 @@ from webanalytics.audits.content.terms import (
     grouped_terms,
     totals_of,
 )
+from webanalytics.audits.content.vocabulary import LONGEST, term_hash
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS

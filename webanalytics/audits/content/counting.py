@@ -13,57 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from webanalytics.audits.content.vocabulary import LEAST, LONGEST, MASK, STEP, Numbers, Vocabulary, term_hash
 from webanalytics.page.keywords.keywords import MAX_LENGTH
 from webanalytics.page.keywords.segmentation import UNSPACED_JOINT, bare, letters, tokens, without_joint
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 
-Numbers = npt.NDArray[Any]
-"""Whole numbers, as small as they can be: terms of all pages are kept."""
 Flags = npt.NDArray[np.bool_]
 
-LONGEST = 3
-"""Most words of a term."""
-
-LEAST = 2
-"""How often a phrase must occur on a page to be a term of it."""
-
-# Odd numbers without a pattern. The hash of a phrase is a polynomial of those of its words, modulo 2**64.
-_STEP, _SIZE, _MASK = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 2**64 - 1
-
-
-def term_hash(term: str) -> int:
-    """Return the hash of a word or a phrase in this process."""
-    found = 0
-    for word in term.split(" "):
-        found = (found + hash(word)) * _STEP & _MASK
-    return found
-
-
-class Vocabulary(dict[str, int]):
-    """Terms and their numbers; one that is asked for gets the next number.
-
-    Examples
-    --------
-    >>> known = Vocabulary(["tea"])
-    >>> known["green tea"], known["tea"], len(known.hashes)
-    (1, 0, 2)
-    """
-
-    def __init__(self, terms: Iterable[str] = ()) -> None:
-        super().__init__()
-        self._hashes = array("Q")
-        for term in terms:
-            self[term]
-
-    def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
-        self._hashes.append(term_hash(term))
-        return number
-
-    @property
-    def hashes(self) -> Numbers:
-        """The hashes of the terms by their numbers."""
-        return np.array(self._hashes, np.uint64)
+_SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
 
 
 class Counted(NamedTuple):
@@ -135,7 +92,7 @@ class Lexicon(dict[str, int]):
         size = max(letters(short), len(word) if "'" not in word and self._min_length > 1 else 0)
         is_term = good and size >= self._min_length and len(short) <= MAX_LENGTH and 1 in self._sizes
         self._words.append(short)
-        self._hashes.append(hash(short) & _MASK)
+        self._hashes.append(hash(short) & MASK)
         self._terms.append(self._vocabulary[short] if is_term else -1)
         self._lengths.append(len(short))
         self._ends.append(good and letters(short) > 1)
@@ -197,12 +154,12 @@ class Lexicon(dict[str, int]):
             np.frombuffer(column, column.typecode)[words]
             for column in (self._hashes, self._lengths, self._ends, self._joints)
         )
-        chain, lengths = hashes * _STEP, own
+        chain, lengths = hashes * STEP, own
         stand = np.ones(len(words), bool)
         yield _Runs(chain, stand, np.frombuffer(self._terms, np.int64)[words] >= 0)
         for size in range(2, min(LONGEST, len(words)) + 1):
             count, joint = len(words) - size + 1, joints[size - 2 : -1]
-            chain = (chain[:count] + hashes[size - 1 :]) * _STEP
+            chain = (chain[:count] + hashes[size - 1 :]) * STEP
             lengths = lengths[:count] + own[size - 1 :] + (joint == 1)
             stand = stand[:count] & (joint > 0)
             keys = chain.copy()

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from webanalytics.audits.content.counting import LONGEST, Lexicon, Numbers, Vocabulary, term_hash
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.content.vocabulary import LONGEST, Numbers, Vocabulary, term_hash
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -22,6 +22,9 @@ from webanalytics.operations import KEYWORDS
 from webanalytics.page.keywords.keyness import PLACES, keyness
 from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.schema import make_columns, make_series
+
+if TYPE_CHECKING:
+    from webanalytics.audits.content.counting import Lexicon
 
 Scores = npt.NDArray[np.float64]
 
@@ -106,6 +109,8 @@ class Terms:
         self, row: int, name: str, language: str, text: str, texts: dict[str, str | None], **how: Any
     ) -> None:
         """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `Lexicon`."""
+        from webanalytics.audits.content.counting import Lexicon  # takes time to load
+
         if language not in self._lexicons:
             self._lexicons[language] = Lexicon(self.vocabulary, language, **how)
         self.pages.append(PageTerms(row, name, language, *self._lexicons[language].count(text, texts)))

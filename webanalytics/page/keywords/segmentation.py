@@ -65,9 +65,14 @@ def _patterns(engine: Any, letter: str, digit: str, in_word: str) -> tuple[Any, 
     )
 
 
-# The standard library's engine is faster, and in texts without other scripts finds the same.
-_PLAIN = _patterns(re, r"[^\W\d_]", r"\d", r"[^\W_]")
-_ANY = _patterns(regex, r"\p{L}", r"\p{Nd}", r"[\p{L}\p{M}\p{Nd}]")
+@cache
+def _patterns_of(is_plain: bool) -> tuple[Any, Any, Any, Any]:
+    # The standard library's engine is faster, and in texts without other scripts finds the same.
+    if is_plain:
+        return _patterns(re, r"[^\W\d_]", r"\d", r"[^\W_]")
+    return _patterns(regex, r"\p{L}", r"\p{Nd}", r"[\p{L}\p{M}\p{Nd}]")
+
+
 _JOINTS = " \t\u00a0-\u2010\u2011\0"
 UNSPACED_JOINT = "\0"
 """What joins words of a script without spaces."""
@@ -233,7 +238,7 @@ def without_joint(token: str) -> str:
 
 
 def _found(text: str, with_joints: bool) -> list[str]:
-    patterns = _ANY if OTHER_SCRIPT.search(text) else _PLAIN
+    patterns = _patterns_of(not OTHER_SCRIPT.search(text))
     named = any(sign in text for sign in ("&", "++", "#", ".net"))
     found: list[str] = patterns[2 * with_joints + named].findall(text)
     return found
