@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import filterfalse
 from typing import Any, Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -159,7 +158,7 @@ def words_in(content: str) -> int:
     pieces = content.split()
     if is_unspaced(content):
         return sum(len(words(p)) if is_unspaced(p) else any(map(str.isalnum, p)) for p in pieces)
-    return len(pieces) - sum(not any(map(str.isalnum, p)) for p in filterfalse(str.isalnum, pieces))
+    return sum([p[0].isalnum() or any(map(str.isalnum, p)) for p in pieces])
 
 
 def difference(one: str, other: str) -> str:
