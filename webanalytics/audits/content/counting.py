@@ -46,16 +46,7 @@ class _Runs(NamedTuple):
 class Lexicon(dict[str, int]):
     """The words of one language as texts have them, each with what joins it to the next one, by number.
 
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        Gets the terms of the texts that are counted.
-    language : str
-        Code of ISO 639-1.
-    sizes : iterable of int
-        How many words the terms have.
-    min_length, stop_words
-        See `webanalytics.keywords`.
+    ``vocabulary`` gets the terms of the texts that are counted, of so many words as ``sizes`` say.
 
     Examples
     --------

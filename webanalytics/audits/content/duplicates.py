@@ -77,28 +77,9 @@ _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 def near_duplicates(
     texts: Sequence[str | None], threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS
 ) -> list[int | None]:
-    """Return the cluster of near duplicates of each text.
+    """Return the cluster of near duplicates of each text: the position of its first one, None for none.
 
-    Parameters
-    ----------
-    texts : sequence of str or None
-        Main texts of pages; None for a missing one.
-    threshold : float
-        Lowest Jaccard similarity of near duplicates, above 0 and at most 1.
-    minimum_words : int
-        Texts with fewer words (characters, in scripts without spaces) are left out; never less than
-        `SHINGLE`.
-
-    Returns
-    -------
-    list of int or None
-        Number of the cluster: the position of its first text. None for a text without near duplicates or
-        left out.
-
-    Raises
-    ------
-    ParameterError
-        If the threshold is not above 0 and at most 1.
+    Texts with fewer words (characters, in scripts without spaces) than `minimum_words` are left out.
 
     Notes
     -----

@@ -38,42 +38,19 @@ KEPT_LENGTHS = (3, 4)
 
 @dataclass(frozen=True, eq=False)
 class PageTerms:
-    """The terms of one page: its words, and the phrases that it has twice or more.
+    """The terms of one page: its words, and the phrases that it has twice or more."""
 
-    Attributes
-    ----------
-    row : int
-        Row of the page in the audit.
-    name : str
-        Its address.
-    language : str
-        Language that its text was read in.
-    terms : numpy.ndarray
-        Numbers of its terms in the vocabulary: by falling frequency, then first appearance.
-    counts : numpy.ndarray
-        How often each occurs.
-    words : numpy.ndarray
-        How many words each has.
-    whole : numpy.ndarray
-        Whether each stands for itself, and not only within one longer phrase.
-    totals : numpy.ndarray
-        By words of a term: all words of the page, all runs of two words, and so on; the first is 0.
-    places : dict
-        By place, whether each term stands there; a place is missing where that is not known.
-    once : numpy.ndarray
-        Hashes of the phrases that the page has once: they are terms of other pages only.
-    """
-
-    row: int
-    name: str
-    language: str
-    terms: Numbers
-    counts: Numbers
-    words: Numbers
-    whole: npt.NDArray[np.bool_]
-    totals: Numbers
+    row: int  # of the page in the audit
+    name: str  # its address
+    language: str  # that its text was read in
+    terms: Numbers  # their numbers in the vocabulary: by falling frequency, then first appearance
+    counts: Numbers  # how often each occurs
+    words: Numbers  # how many words each has
+    whole: npt.NDArray[np.bool_]  # whether each stands for itself, and not only within one longer phrase
+    totals: Numbers  # by words of a term: all words of the page, all runs of two, and so on; the first is 0
+    # whether each term stands in a place, which is missing where that is not known
     places: dict[str, npt.NDArray[np.bool_]]
-    once: Numbers
+    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
 
     @property
     def sizes(self) -> Numbers:
@@ -91,15 +68,7 @@ class PageTerms:
 
 @dataclass(eq=False)
 class Terms:
-    """The terms of several pages: each page holds numbers of a common vocabulary.
-
-    Attributes
-    ----------
-    vocabulary : Vocabulary
-        Term to number.
-    pages : list of PageTerms
-        The pages, each once.
-    """
+    """The terms of several pages, each of them once: they hold numbers of a common vocabulary."""
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     pages: list[PageTerms] = field(default_factory=list)

@@ -57,36 +57,10 @@ def count_keywords(
     stop_words: Iterable[str] | str | None = None,
     max_length: int = MAX_LENGTH,
 ) -> KeywordTable:
-    """Count the keywords of a text.
+    """Count the keywords of a text, by falling frequency, then first appearance.
 
-    Parameters
-    ----------
-    text
-        Plain text; a line break ends a block.
-    language
-        Code of ISO 639-1 of the text.
-    ngrams
-        Words in a keyword: exactly 1, 2 or 3.
-    top
-        Most keywords given.
-    min_length
-        Fewest letters of a keyword, spaces not counted.
-    stop_words
-        None for the stop words of the language; a language code for those of another; ``"none"`` or an
-        empty list for no stop words; otherwise the words to leave out, in place of the language's.
-    max_length
-        Most characters of a keyword; anything longer is not a word but encoded data.
-
-    Returns
-    -------
-    dict
-        ``keywords``, ``frequency``, ``density`` (three parallel lists, by falling frequency, then first
-        appearance), ``total_words`` and ``note`` (why there is no keyword, or what was not read).
-
-    Raises
-    ------
-    ParameterError
-        For a parameter out of its range.
+    The parameters are those of `webanalytics.keywords`; ``note`` says why there is no keyword, or what was
+    not read.
 
     Notes
     -----
