@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, overload
 
 from webanalytics.core.messages import Message
 from webanalytics.errors import ErrorType, RowError
@@ -46,6 +46,14 @@ Fact = Literal["http_status", "redirects", "headers", "robots"]
 """Facts that a page record may lack and a rule may need."""
 
 
+class Certificate(TypedDict):
+    """The certificate that a server showed: who issued it, and from when to when it is valid (ISO 8601)."""
+
+    issuer: str
+    not_before: str
+    not_after: str
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """How a page was fetched; unknown parts are None."""
@@ -64,6 +72,8 @@ class Fetched:
     headers: str | None = None
     fetched_at: str | None = None  # when the page was fetched: ISO 8601, UTC
     source: Source = "fetched"  # the source of the page
+    # what the server showed, where it was asked over TLS
+    certificate: Certificate | None = field(default=None, hash=False)
 
     @property
     def facts(self) -> frozenset[Fact]:

@@ -88,6 +88,7 @@ class FetchState:
             content=answer.content,
             elapsed=self.elapsed,
             redirect_kinds=tuple(self.kinds),
+            certificate=answer.certificate,
         )
 
     def error(self, problem: Problem, parameter: str) -> FetchError:
