@@ -113,6 +113,22 @@ def test_a_certificate_that_ends_soon_is_a_finding_of_its_host(hosts: dict[str, 
     assert "certificate_expires" in set(alone.issues["rule"]), "a frame of saved pages says it too"
 
 
+def test_an_archive_and_a_folder_of_a_run_keep_it(hosts: dict[str, str], tmp_path: Path) -> None:
+    rules, column = ["certificate_expires", "certificate_invalid"], "certificate"
+    audit = fetched(hosts, "soon", "expired", archive=tmp_path / "a.warc.gz", store=tmp_path / "store")
+    expected = audit.issues[audit.issues["rule"].isin(rules)]
+    assert set(expected["rule"]) == set(rules)
+    again = fetched(hosts, "soon", "expired", store=tmp_path / "store")
+    archived = wa.audit(tmp_path / "a.warc.gz", progress=False)
+    for other in (again, archived):
+        assert other.raw[column].astype(object)[:2].tolist() == audit.raw[column].astype(object)[:2].tolist()
+        assert other.raw[column].isna().tolist() == [False, False, True, True]
+        found = other.issues[other.issues["rule"].isin(rules)]
+        assert found[["url", "evidence"]].values.tolist() == expected[["url", "evidence"]].values.tolist()
+    pages = wa.pages(tmp_path / "a.warc.gz")
+    assert [page.certificate for page in pages][:2] == audit.raw[column].tolist()[:2]
+
+
 def test_one_that_is_not_valid_is_said_in_plain_words(hosts: dict[str, str]) -> None:
     names = ("long", "expired", "named", "alone", "own")
     audit = fetched(hosts, *names)

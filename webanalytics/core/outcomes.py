@@ -54,6 +54,15 @@ class Certificate(TypedDict):
     not_after: str
 
 
+def read_certificate(cell: Any) -> Certificate | None:
+    """Return a certificate from a cell or a file, bounded; None for anything else."""
+    known = cell if isinstance(cell, Mapping) else {}
+    issuer, begin, end = (known.get(name) for name in ("issuer", "not_before", "not_after"))
+    if not (isinstance(issuer, str) and isinstance(begin, str) and isinstance(end, str)):
+        return None
+    return {"issuer": issuer[:200], "not_before": begin[:40], "not_after": end[:40]}
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """How a page was fetched; unknown parts are None."""

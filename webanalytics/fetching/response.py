@@ -194,6 +194,7 @@ class FetchEnd:
     elapsed: float | None = None
     size: int | None = None
     error: str | None = None
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True, slots=True)

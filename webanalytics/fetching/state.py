@@ -131,4 +131,5 @@ class FetchState:
             elapsed=self.elapsed,
             size=size,
             error=error,
+            certificate=None if isinstance(end, Problem) else end.certificate,
         )

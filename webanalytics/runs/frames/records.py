@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.core.outcomes import Certificate, Fetched, PageRecord, Source
+from webanalytics.core.outcomes import Fetched, PageRecord, Source, read_certificate
 from webanalytics.fetching.response import LONGEST_HEADER, header_block, header_lines
 
 COLUMNS = (
@@ -67,7 +67,7 @@ def _fetched(url: str | None, cells: Mapping[str, Any]) -> Fetched:
         headers=None if headers is None else header_block(headers),
         fetched_at=_time(cells.get("fetched_at")),
         source=source,
-        certificate=_certificate(cells.get("certificate")),
+        certificate=read_certificate(cells.get("certificate")),
     )
 
 
@@ -98,13 +98,6 @@ def _status(cell: Any) -> int | None:
 
 def _seconds(cell: Any) -> float | None:
     return float(cell) if isinstance(cell, (int, float)) and 0 <= cell < 1e9 else None
-
-
-def _certificate(cell: Any) -> Certificate | None:
-    known = cell if isinstance(cell, Mapping) else {}
-    issuer, *days = (_text(known.get(name)) for name in ("issuer", "not_before", "not_after"))
-    begin, end = (day and day[:40] for day in days)
-    return {"issuer": (issuer or "")[:200], "not_before": begin, "not_after": end} if begin and end else None
 
 
 def _time(cell: Any) -> str | None:
