@@ -181,12 +181,13 @@ class ExportMethods:
             Where pyarrow is not installed.
         """
         from webanalytics.audits.history.folder import append
+        from webanalytics.audits.history.history import History
         from webanalytics.audits.storage.folders import save
 
         if folder is None and history is None:
             raise ParameterError.must_be("folder", "a folder, unless `history` is one")
         if history is not None:
-            append(self, history)
+            self.history = History(history).until(append(self, history)["date"])
         if folder is None:
             return Path(history or "")
         return save(self.raw, replace(self.origin, score=self.score), folder)

@@ -60,7 +60,8 @@ class History:
 
     def append(self, audit: Audit) -> None:
         """Add an audit; one of the same moment is replaced, and an interrupted call changes nothing."""
-        folders.append(Audit.of(audit, "audit"), self.folder, "folder")
+        kept = Audit.of(audit, "audit")
+        kept.history = self.until(folders.append(kept, self.folder, "folder")["date"])
 
     @property
     def dates(self) -> pd.DatetimeIndex:
@@ -74,6 +75,11 @@ class History:
             counts = {name: run["issues"].get(name, 0) for name in PRIORITIES}
             rows.append(run | counts | {"issues": sum(counts.values())})
         return _dated(frame_of(_SCORES, rows))
+
+    def until(self, date: str) -> pd.DataFrame:
+        """Return the scores up to a moment."""
+        rows = self.scores()
+        return rows[rows["date"] <= pd.Timestamp(date)].reset_index(drop=True)
 
     def rule(self, name: str) -> pd.DataFrame:
         """Return a row for each audit: date, issues of a rule (missing where it was not tried), pages."""
@@ -125,7 +131,9 @@ class History:
         if not found:
             raise ParameterError.must_be("date", "the day of an audit that the history has")
         with reading(self._store, "folder"):
-            return Audit(*folders.audit_of(self._store, found[-1]))
+            audit = Audit(*folders.audit_of(self._store, found[-1]))
+        audit.history = self.until(found[-1]["date"])
+        return audit
 
     def compare(self, before: str = "", after: str = "") -> Comparison:
         """Return what changed from one day to another, by default between the last two good audits."""
