@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,7 +14,8 @@ import pytest
 import webanalytics as wa
 from tests.records.hosts.cases import openssl
 from tests.records.hosts.conftest import World
-from tests.records.hosts.servers import PLAIN, PROTOCOLS, RUDE, SILENT
+from tests.records.hosts.servers import CHATTY, DRIPS, LONG, PLAIN, PROTOCOLS, RUDE, SILENT
+from webanalytics.fetching.tls import MOST_WORDS
 from webanalytics.records.hosts.function import read_target
 
 
@@ -168,6 +171,30 @@ def test_servers_that_do_not_go_on_are_rows(world: World) -> None:
         "The host has malformed records in the DNS.",
     ]
     assert found["error_type"].tolist() == ["tls", "tls", "timeout", "timeout", "dns", "dns"]
+
+
+@pytest.mark.parametrize("kind", [RUDE, CHATTY, LONG, DRIPS])
+def test_a_mail_server_without_end_costs_little(
+    world: World, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[int] = []
+    read = asyncio.StreamReader.read
+
+    async def counted(self: asyncio.StreamReader, n: int = -1) -> bytes:
+        piece = await read(self, n)
+        heard.append(len(piece))
+        return piece
+
+    monkeypatch.setattr(asyncio.StreamReader, "read", counted)
+    port = world.servers.ports[kind]
+    for look in (world.certificates, world.tlsa):
+        heard.clear()
+        began = time.monotonic()
+        found = look(f"smtp://none.good.example:{port}", connect_timeout=1.0, retries=0)
+        assert time.monotonic() - began < 30
+        expected = "timeout" if kind == DRIPS else "tls"
+        assert found["error_type"].tolist() == [expected]
+        assert sum(heard) < 3 * MOST_WORDS
 
 
 def test_private_addresses_are_refused_whatever_name_leads_there(world: World) -> None:
