@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,53 @@ def test_what_is_asked_of_a_history(three: Any, tmp_path: Path) -> None:
     assert ax.get_lines()[0].get_ydata().tolist() == three.scores()["score"].tolist()
     assert "2026-11-01" in repr(three)
     assert wa.load(tmp_path / "alone").raw.equals(three.load().raw)
+
+
+def test_report_and_explorer_show_the_audits_before(three: Any, tmp_path: Path) -> None:
+    def chapter(audit: wa.Audit, **options: Any) -> str:
+        text = audit.report(tmp_path / "report.html", **options).read_text("utf-8")
+        return text.partition('id="over-time"')[2].partition('class="block')[0]
+
+    def bars(audit: wa.Audit) -> list[dict[str, Any]]:
+        found = wa.explore(audit)._content["summary"]["bars"]
+        return [one for one in found if one["title"].startswith("Score over time")]
+
+    last = three.load()
+    scores = three.scores()["score"].tolist()
+    shown = chapter(last)
+    rows = re.findall(r'<th scope=row><bdi dir="auto">([^<]+)</bdi>.*?<bdi dir="auto">([^<]+)</bdi>', shown)
+    assert rows == [
+        (day, f"{score:.1f}")
+        for day, score in zip(("2026-11-01", "2026-10-01", "2026-09-30"), scores[::-1], strict=True)
+    ]
+    assert shown.count("<circle") == 3
+    ((x, _), *_, (end, y)) = [
+        map(float, re.findall(r'c[xy]="([\d.]+)%"', dot)) for dot in shown.split("<circle")[1:]
+    ]
+    low = int(re.findall(r'class="tick">(\d+)<', shown)[1])
+    assert (x, end) == (0, 100), "by date, and not by number"
+    assert y == pytest.approx(100 - 100 * (scores[-1] - low) / (100 - low), abs=0.01)
+    assert "Im Lauf der Zeit" in chapter(last, language="de")
+    assert bars(last)[0]["rows"] == [
+        [day, score]
+        for day, score in zip(("2026-11-01", "2026-10-01", "2026-09-30"), scores[::-1], strict=True)
+    ]
+    second = three.load("2026-10")
+    assert len(second.history) == 2, "nothing of later days"
+    assert chapter(second.with_profile(thresholds={"content_low": 10})).count("<circle") == 2
+    first, part = three.load("2026-09"), last.select(["https://a.example/tea"])
+    assert (chapter(first), bars(first), chapter(part), bars(part)) == ("", [], "", [])
+    assert chapter(last, history=None) == ""
+    again = audited({"": html(1)}, "2026-11-01")
+    again.save(history=three.folder)
+    assert len(again.history) == 3, "one of the same moment takes the place of the other"
+    unread = pd.DataFrame({"url": ["https://a.example/"], "status": "error", "error_type": "timeout"})
+    gone = wa.Audit(unread, dataclasses.replace(wa.Audit(unread).origin, date="2026-12-01T02:00:00+00:00"))
+    gone.save(history=three.folder)
+    assert "Most pages were not read." in chapter(gone)
+    assert chapter(gone).count("<circle") == 3, "a day without a score has no point"
+    three.append(wa.Audit(unread, dataclasses.replace(gone.origin, date="2026-12-01T03:00:00+00:00")))
+    assert "2026-12-01 03:00" in chapter(three.load())
 
 
 def test_an_audit_is_read_as_it_was(three: Any, tmp_path: Path) -> None:
