@@ -158,7 +158,7 @@ class ExportMethods:
         folder: str | os.PathLike[str] | None = None,
         *,
         history: str | os.PathLike[str] | None = None,
-    ) -> Path:
+    ) -> Path | str:
         """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
 
         Parameters
@@ -166,12 +166,13 @@ class ExportMethods:
         folder : str or path, optional
             A folder that is new, empty, or holds an audit, which is replaced.
         history : str or path, optional
-            A folder of audits by date, which this one is added to; see `webanalytics.history`.
+            A folder of audits by date, or its address, which this one is added to; see
+            `webanalytics.history`.
 
         Returns
         -------
-        pathlib.Path
-            The folder.
+        pathlib.Path or str
+            The folder, or the address of the history.
 
         Raises
         ------
@@ -187,7 +188,9 @@ class ExportMethods:
         if folder is None and history is None:
             raise ParameterError.must_be("folder", "a folder, unless `history` is one")
         if history is not None:
-            self.history = History(history).until(append(self, history)["date"])
-        if folder is None:
-            return Path(history or "")
-        return save(self.raw, replace(self.origin, score=self.score), folder)
+            run, kept = append(self, history), History(history)
+            self.history = kept.until(run["date"])
+            if folder is None:
+                there: Path | str = kept.folder
+                return there
+        return save(self.raw, replace(self.origin, score=self.score), folder or "")

@@ -41,6 +41,7 @@ from webanalytics.core.strings import one_line
 from webanalytics.core.url_patterns import matching
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
+from webanalytics.runs.storage.store import is_address
 from webanalytics.thresholds import PRIORITIES
 
 STATE = ".watch.json"
@@ -100,6 +101,8 @@ def read_config(path: Path) -> dict[str, Any]:
             raise _wrong(name, "be " + ("a list of tables" if name in TABLES else WORDS[KINDS[name]]))
     if not config.get("history") or sum(name in config for name in SOURCES) != 1:
         raise _wrong("config", f"have `history`, and one of {', '.join(SOURCES)}")
+    if is_address(config["history"]):  # a run locks it, and keeps what it knows there
+        raise _wrong("history", "be a folder on this machine")
     folder = path.parent
     periods(config.get("thin", "daily after 1 day"), "thin")
     alerts = [_alert(alert, folder) for alert in config.get("alert", ())]

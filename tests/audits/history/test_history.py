@@ -253,7 +253,7 @@ def test_wrong_calls(three: Any, tmp_path: Path) -> None:
         (lambda: three.since("last week"), "2026-10"),
         (lambda: three.load("2020"), "date"),
         (lambda: three.thin("sometimes"), "monthly after 90 days"),
-        (lambda: wa.history("s3://there/"), "on this machine"),
+        (lambda: wa.history("nowhere://there/"), "address that fsspec can open"),
         (lambda: wa.history(tmp_path / "none").compare(), "not two audits"),
         (lambda: three.load().save(), "history"),
         (lambda: three.load().save(history=tmp_path), "empty or holds a history"),
@@ -274,3 +274,28 @@ def test_damage_is_noticed(three: Any) -> None:
     run.write_bytes(run.read_bytes()[:-9])
     with pytest.raises(ParameterError, match="unchanged"):
         three.scores()
+
+
+def test_a_history_at_an_address_is_the_same(three: Any, tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    for place in ("memory://site/shop", f"file://{tmp_path}/elsewhere"):
+        other = wa.history(place)
+        assert (len(other), other.folder) == (0, place)
+        for date in three.dates:
+            audit = three.load(f"{date:%Y-%m-%d}")
+            assert audit.save(history=place) == place
+        assert len(audit.history) == 3
+        assert other.scores().equals(three.scores())
+        assert other.load("2026-10").raw.equals(three.load("2026-10").raw)
+        assert other.page("https://a.example/tea")["changed"].tolist() == [None, ["title"], []]
+        files, root = fsspec.core.url_to_fs(place)
+        assert {name.rpartition("/")[2] for name in files.ls(root, detail=False)} == {
+            path.name for path in three.folder.iterdir()
+        }
+        assert [f"{date:%m}" for date in other.thin("yearly after 10 days")] == ["09"]
+        assert len(files.ls(root, detail=False)) < len(list(three.folder.iterdir()))
+        assert other.load().raw.equals(three.load().raw)
+        part = next(name for name in files.ls(root, detail=False) if "cells-" in name)
+        files.pipe_file(part, files.cat_file(part)[:-1] + b"x")
+        with pytest.raises(ParameterError, match="unchanged"):
+            [other.load(f"{date:%Y-%m-%d}") for date in other.dates]

@@ -6,10 +6,12 @@ goes when the history is thinned.
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +22,14 @@ from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.storage.folders import described, restored
 from webanalytics.errors import ParameterError, reason
 from webanalytics.runs.frames.arrow import LAYOUT, declared, unpacked
-from webanalytics.runs.storage.store import NAMED_DIGITS, Store, folder_path, refusal
+from webanalytics.runs.storage.store import (
+    NAMED_DIGITS,
+    Store,
+    folder_path,
+    is_address,
+    need_pyarrow,
+    refusal,
+)
 
 _RUN = re.compile(r"run-\d{8}T\d{6}Z\.json")
 _PART = re.compile(rf"(?:cells|places|table)-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
@@ -28,14 +37,51 @@ Run = dict[str, Any]
 """What is known of a run: its date, counts, manifest, and where its tables are."""
 
 
+@dataclass(frozen=True)
+class _Away(Store):
+    """A folder at an address of fsspec, where a file is written whole: so do the stores of objects."""
+
+    files: Any = None
+    root: str = ""
+
+    def make(self) -> None:
+        self.files.makedirs(self.root, exist_ok=True)
+
+    def names(self) -> list[str]:
+        found = self.files.ls(self.root, detail=False) if self.files.isdir(self.root) else []
+        return [name.rstrip("/").rpartition("/")[2] for name in found]
+
+    def write(self, name: str, content: bytes | memoryview) -> None:
+        self.files.pipe_file(f"{self.root}/{name}", bytes(content))
+
+    def remove(self, *names: str) -> None:
+        for name in names:
+            with suppress(OSError):
+                self.files.rm_file(f"{self.root}/{name}")
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Any]:
+        yield io.BytesIO(self.files.cat_file(f"{self.root}/{name}"))
+
+
 def store_of(folder: Any, parameter: str = "folder") -> Store:
-    """Return the store of a history."""
-    return Store(folder_path(folder, parameter, "keeping audits").expanduser(), "", _PART)
+    """Return the store of a history: a folder, or an address of fsspec."""
+    if not is_address(folder):
+        return Store(folder_path(folder, parameter, "keeping audits").expanduser(), "", _PART)
+    need_pyarrow("keeping audits")
+    try:
+        import fsspec
+
+        files, root = fsspec.core.url_to_fs(folder, use_listings_cache=False)
+    except (ImportError, ValueError) as error:  # fsspec itself, or what it needs for such an address
+        raise refusal(parameter, f"or an address that fsspec can open: {error}") from None
+    return _Away(folder, "", _PART, files, root.rstrip("/"))
 
 
 def runs_of(store: Store) -> list[Run]:
     """Return the runs, the first one first; none where there is no history yet."""
-    names = sorted(filter(_RUN.fullmatch, store.names())) if store.path.is_dir() else []
+    there = isinstance(store, _Away) or store.path.is_dir()
+    names = sorted(filter(_RUN.fullmatch, store.names())) if there else []
     return [replace(store, manifest=name).read_manifest() for name in names]
 
 

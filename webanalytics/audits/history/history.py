@@ -44,7 +44,7 @@ class History:
 
     def __init__(self, folder: str | os.PathLike[str], since: str = "") -> None:
         self._store, self._since = folders.store_of(folder), since
-        self.folder = self._store.path
+        self.folder: Any = self._store.path
 
     @property
     def _runs(self) -> list[folders.Run]:
@@ -194,7 +194,8 @@ def history(folder: str | os.PathLike[str]) -> History:
     Parameters
     ----------
     folder : str or path
-        A folder that ``audit.save(history=folder)`` adds audits to; it need not be there yet.
+        A folder that ``audit.save(history=folder)`` adds audits to, or an address that fsspec can open, such
+        as ``"s3://audits/shop"``; it need not be there yet.
 
     Returns
     -------
@@ -205,7 +206,7 @@ def history(folder: str | os.PathLike[str]) -> History:
     Raises
     ------
     ParameterError
-        For anything but a path on this machine, and what was changed in the folder.
+        For anything but a path or an address, and what was changed in the folder.
 
     Notes
     -----
