@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 
 @contextmanager
@@ -58,6 +59,19 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
                 _flush(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def claim(file: IO[bytes], *, wait: bool) -> bool:
+    """Return whether this process has a file alone until it closes it; where there are no locks, it has."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # Windows has no such locks, nor have some networks' file systems
+        pass
+    return True
 
 
 def _keep_narrow(temporary: Path, path: Path) -> None:

@@ -40,7 +40,7 @@ from webanalytics.core.run_options import RECORDS
 from webanalytics.core.strings import one_line
 from webanalytics.core.url_patterns import matching
 from webanalytics.errors import ParameterError
-from webanalytics.files import written_whole
+from webanalytics.files import claim, written_whole
 from webanalytics.runs.storage.store import is_address
 from webanalytics.thresholds import PRIORITIES
 
@@ -147,19 +147,9 @@ def watch(path: Path, now: datetime | None = None) -> int:
     history = History(config["history"])
     history.folder.mkdir(parents=True, exist_ok=True)
     with (history.folder / ".watch.lock").open("wb") as lock:
-        _claim(lock)
+        if not claim(lock, wait=False):
+            raise _wrong("history", "be a folder that no other run is using")
         return _run(config, history, (now or datetime.now(UTC)).isoformat(timespec="seconds"))
-
-
-def _claim(lock: Any) -> None:
-    try:
-        import fcntl
-
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise _wrong("history", "be a folder that no other run is using") from None
-    except (ImportError, OSError):  # Windows has no such locks, nor have some networks' file systems
-        return
 
 
 def _run(config: Mapping[str, Any], history: History, date: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
 import random
 import re
 from pathlib import Path
@@ -251,6 +252,7 @@ def test_wrong_calls(three: Any, tmp_path: Path) -> None:
         (lambda: three.rule("title_mising"), "title_missing"),
         (lambda: three.page("https://a.example/nowhere"), "url"),
         (lambda: three.since("last week"), "2026-10"),
+        (lambda: three.since("2026-13"), "2026-10"),
         (lambda: three.load("2020"), "date"),
         (lambda: three.thin("sometimes"), "monthly after 90 days"),
         (lambda: wa.history("nowhere://there/"), "address that fsspec can open"),
@@ -276,6 +278,63 @@ def test_damage_is_noticed(three: Any) -> None:
         three.scores()
 
 
+@pytest.mark.parametrize(
+    ("date", "kept"),
+    [
+        ("2026-11-02T01:00:00+02:00", "2026-11-01T23:00:00+00:00"),
+        ("2026-11-02T01:00:00", "2026-11-02T01:00:00+00:00"),
+        ("2026-11-02", "2026-11-02T00:00:00+00:00"),
+        ("2026-11-02T01:00:00.9Z", "2026-11-02T01:00:00+00:00"),
+        ("0001-01-01T00:00:00+00:00", "0001-01-01T00:00:00+00:00"),
+        ("9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59+00:00"),
+        ("yesterday", None),
+        ("0001-01-01T00:00:00+14:00", None),
+    ],
+)
+def test_odd_dates(three: Any, date: str, kept: str | None) -> None:
+    audit = audited({"": html(1)}, "2026-11-02")
+    audit.origin = dataclasses.replace(audit.origin, date=date)
+    if kept is None:
+        with pytest.raises(ParameterError, match="ISO 8601"):
+            audit.save(history=three.folder)
+        assert len(three) == 3
+        return
+    audit.save(history=three.folder)
+    assert len(three) == len(three.dates) == len(three.scores()) == 4
+    assert three.load(kept[:10]).origin.date == kept
+    assert pd.Timestamp(kept) in list(three.dates)
+    three.append(audited({"": html(1)}, "2026-11-03"))
+    assert len(three) == 5
+    three.thin("yearly after 1 day")
+
+
+def _keep(place: str, number: int) -> None:
+    history = wa.history(place)
+    for hour in range(6):
+        title = f"Tea {number} {hour}"
+        audit = audited({"": html(number, title=title), "b": html(hour)}, "2026-01-01")
+        audit.origin = dataclasses.replace(audit.origin, date=f"2026-0{number}-01T0{hour}:00:00+00:00")
+        history.append(audit)
+        if number == 2:
+            history.thin("yearly after 9999 days")  # none is that old, but it sweeps
+
+
+def test_processes_that_append_and_sweep_at_once_lose_nothing(tmp_path: Path) -> None:
+    place = str(tmp_path / "site")
+    spawn = multiprocessing.get_context("spawn")
+    processes = [spawn.Process(target=_keep, args=(place, number)) for number in (1, 2, 3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    store = folders.store_of(place)
+    titles = {
+        run["date"][5:13]: folders.audit_of(store, run)[0]["title"].iloc[0] for run in folders.runs_of(store)
+    }
+    assert titles == {f"0{n}-01T0{hour}": f"Tea {n} {hour}" for n in (1, 2, 3) for hour in range(6)}
+
+
 def test_a_history_at_an_address_is_the_same(three: Any, tmp_path: Path) -> None:
     fsspec = pytest.importorskip("fsspec")
     for place in ("memory://site/shop", f"file://{tmp_path}/elsewhere"):
@@ -290,8 +349,8 @@ def test_a_history_at_an_address_is_the_same(three: Any, tmp_path: Path) -> None
         assert other.page("https://a.example/tea")["changed"].tolist() == [None, ["title"], []]
         files, root = fsspec.core.url_to_fs(place)
         assert {name.rpartition("/")[2] for name in files.ls(root, detail=False)} == {
-            path.name for path in three.folder.iterdir()
-        }
+            path.name for path in three.folder.iterdir() if path.name != ".lock"
+        } | {name.rpartition("/")[2] for name in files.ls(root, detail=False) if name.endswith(".lock")}
         assert [f"{date:%m}" for date in other.thin("yearly after 10 days")] == ["09"]
         assert len(files.ls(root, detail=False)) < len(list(three.folder.iterdir()))
         assert other.load().raw.equals(three.load().raw)

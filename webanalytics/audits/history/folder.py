@@ -21,6 +21,7 @@ from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.storage.folders import described, restored
 from webanalytics.errors import ParameterError, reason
+from webanalytics.files import claim
 from webanalytics.runs.frames.arrow import LAYOUT, declared, unpacked
 from webanalytics.runs.storage.store import (
     NAMED_DIGITS,
@@ -87,7 +88,28 @@ def runs_of(store: Store) -> list[Run]:
 
 def name_of(date: str) -> str:
     """Return the name of the file of a run."""
-    return f"run-{pd.Timestamp(date).tz_convert(UTC):%Y%m%dT%H%M%SZ}.json"
+    return f"run-{re.sub('[-:]', '', moment(date)[:19])}Z.json"
+
+
+def moment(date: str | None) -> str:
+    """Return a date as runs have it: in UTC, to the second; now where there is none."""
+    try:
+        found = datetime.fromisoformat(date) if date else datetime.now(UTC)
+        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (OverflowError, TypeError, ValueError):
+        raise ParameterError.must_be("audit", "an audit whose date is one in ISO 8601") from None
+    return found.isoformat(timespec="seconds")
+
+
+@contextmanager
+def alone(store: Store) -> Iterator[None]:
+    """Keep other processes of this machine from changing a history as long as this lasts."""
+    if isinstance(store, _Away):
+        yield
+        return
+    with (store.path / ".lock").open("wb") as lock:
+        claim(lock, wait=True)
+        yield
 
 
 def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
@@ -95,7 +117,7 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
     store = store_of(folder, parameter)
     if not len(audit.raw):
         raise ParameterError.must_be("audit", "an audit that has pages")
-    date = audit.origin.date or datetime.now(UTC).isoformat(timespec="seconds")
+    date = moment(audit.origin.date)
     manifest, tables = described(audit.raw, replace(audit.origin, date=date, score=audit.score))
     issues, judged = audit.issues, audit.judged()
     status = audit.raw["http_status"] if "http_status" in audit.raw else pd.Series([pd.NA] * len(audit.raw))
@@ -113,16 +135,17 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
             not (_PART.fullmatch(name) or _RUN.fullmatch(name) or name[0] == ".") for name in store.names()
         ):
             raise refusal(parameter, "that is empty or holds a history")
-        others = [other for other in runs_of(store) if other["date"] != date]
-        for name, table in tables.items():
-            entry = others[-1]["tables"][name] if others and name == "pages" else None
-            before = None if entry is None else (entry, read(store, entry, None, {}))
-            run["tables"][name] = (
-                written(store, table, before)
-                if name == "pages"
-                else {"parts": [store.write_part(part_of("table"), table)]}
-            )
-        replace(store, manifest=name_of(date)).write_manifest(run)
+        with alone(store):
+            others = [other for other in runs_of(store) if other["date"] != date]
+            for name, table in tables.items():
+                entry = others[-1]["tables"][name] if others and name == "pages" else None
+                before = None if entry is None else (entry, read(store, entry, None, {}))
+                run["tables"][name] = (
+                    written(store, table, before)
+                    if name == "pages"
+                    else {"parts": [store.write_part(part_of("table"), table)]}
+                )
+            replace(store, manifest=name_of(date)).write_manifest(run)
     except OSError as error:
         raise refusal(parameter, f"that can be written to: {reason(error)}") from None
     return run

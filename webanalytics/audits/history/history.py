@@ -29,6 +29,7 @@ FIELDS = (
 """What is shown of a page where nobody says."""
 PERIODS = {"daily": "D", "weekly": "W", "monthly": "M", "yearly": "Y"}
 _KEEP = re.compile(rf"({'|'.join(PERIODS)}) after (\d{{1,5}}) days?")
+_DAY = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 _COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
 _SCORES: dict[str, Dtype] = {
     "date": "object",
@@ -121,7 +122,7 @@ class History:
 
     def since(self, date: str) -> History:
         """Return the audits from a day, month or year on: ``"2026-10"``."""
-        if not re.fullmatch(r"\d{4}(-\d\d){0,2}", str(date)):
+        if not _DAY.fullmatch(str(date)):
             raise ParameterError.must_be("date", 'a day, month or year such as "2026-10"')
         return History(self.folder, max(date, self._since))
 
@@ -154,7 +155,7 @@ class History:
         Several periods have commas: ``"weekly after 30 days, monthly after 365 days"``.
         """
         limits = periods(keep)
-        with reading(self._store, "folder"):
+        with reading(self._store, "folder"), folders.alone(self._store):
             runs, chosen = folders.runs_of(self._store), dict[object, int]()
             moments = [pd.Timestamp(run["date"]).tz_localize(None) for run in runs]
             for place, (run, moment) in enumerate(zip(runs, moments, strict=True)):
