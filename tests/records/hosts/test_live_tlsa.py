@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +19,38 @@ from tests.records.hosts.conftest import World
 from tests.records.hosts.servers import CHATTY, DRIPS, LONG, PLAIN, PROTOCOLS, RUDE, SILENT
 from webanalytics.fetching.tls import MOST_WORDS
 from webanalytics.records.hosts.function import read_target
+
+MEASURED = (Path(__file__).parents[3] / "docs/measurements/mutants.md").read_text("utf-8")
+ROWS = re.search(r"\| chain \| cases .*?\n\n", MEASURED, re.DOTALL)
+SHOWN = {
+    cells[0]: cells[1:]
+    for line in (ROWS[0] if ROWS else "").strip().splitlines()[2:]
+    if (cells := [cell.strip() for cell in line.strip("|").split("|")])
+}
+NAMES = {
+    "good": "two certificates, the root is known and not sent",
+    "whole": "the same with the root",
+    "alone": "the server's certificate alone",
+    "private": "a root that nobody knows",
+    "own": "made by the server itself",
+    "expired": "the server's has expired",
+    "named": "for another name",
+    "narrow": "an authority below one that may have none",
+    "unable": "an authority that may not sign",
+}
+
+
+def measured(table: pd.DataFrame) -> dict[str, list[str]]:
+    """The table of the documentation: how many match, by chain and usage."""
+    found = {}
+    kinds = [said[0] if " + " not in said else "several" for said in table["records"]]
+    for shows, name in NAMES.items():
+        cells = []
+        for kind in ("0", "1", "2", "3", "several"):
+            rows = table[(table["shows"] == shows) & (pd.Series(kinds) == kind)]
+            cells.append(f"{rows['ours'].eq('match').sum()} of {len(rows)}" if len(rows) else "")
+        found[name] = [str((table["shows"] == shows).sum()), *cells]
+    return found
 
 
 def test_verdicts_are_those_of_openssl(world: World) -> None:
@@ -34,6 +68,7 @@ def test_verdicts_are_those_of_openssl(world: World) -> None:
         }
     )
     print(table.to_string())
+    assert measured(table) == SHOWN
     assert len(table) >= 60
     assert table[table["ours"] != table["openssl"]].to_dict("records") == []
     assert set(found["dnssec"]) == {"secure"}
