@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,17 +62,25 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
         temporary.unlink(missing_ok=True)
 
 
-def claim(file: IO[bytes], *, wait: bool) -> bool:
-    """Return whether this process has a file alone until it closes it; where there are no locks, it has."""
-    try:
-        import fcntl
+def claim(file: int | IO[bytes], seconds: float = 0.0) -> bool:
+    """Lock a file until it is closed, and return whether no other process had it all these seconds.
 
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):  # Windows has no such locks, nor have some networks' file systems
-        pass
-    return True
+    Windows has no such locks, nor have some networks' file systems: there nobody is kept out.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.05)
+        except (ImportError, OSError):
+            return True
+        else:
+            return True
 
 
 def _keep_narrow(temporary: Path, path: Path) -> None:

@@ -147,7 +147,7 @@ def watch(path: Path, now: datetime | None = None) -> int:
     history = History(config["history"])
     history.folder.mkdir(parents=True, exist_ok=True)
     with (history.folder / ".watch.lock").open("wb") as lock:
-        if not claim(lock, wait=False):
+        if not claim(lock):
             raise _wrong("history", "be a folder that no other run is using")
         return _run(config, history, (now or datetime.now(UTC)).isoformat(timespec="seconds"))
 

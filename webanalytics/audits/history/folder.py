@@ -34,6 +34,8 @@ from webanalytics.runs.storage.store import (
 
 _RUN = re.compile(r"run-\d{8}T\d{6}Z\.json")
 _PART = re.compile(rf"(?:cells|places|table)-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
+LOCK_SECONDS = 120.0
+"""How long a call waits for another one that changes the history."""
 Run = dict[str, Any]
 """What is known of a run: its date, counts, manifest, and where its tables are."""
 
@@ -108,7 +110,8 @@ def alone(store: Store) -> Iterator[None]:
         yield
         return
     with (store.path / ".lock").open("wb") as lock:
-        claim(lock, wait=True)
+        if not claim(lock, LOCK_SECONDS):
+            raise refusal("folder", "that no other call is changing")
         yield
 
 
