@@ -80,7 +80,7 @@ def over_time(history: pd.DataFrame | None) -> Iterator[Chapter]:
     ][::-1]
     heads = headings("Day", "Score", "Pages", "High", "Medium", "Low", numbers=".nnnnn")
     table = Table(say("Audits"), "", heads, rows[:MOST_LISTED], _left(len(rows), MOST_LISTED))
-    note = say("Scores and issues by priority, as they were counted on the day of each audit.")
+    note = say("Scores, and issues and warnings by priority, as they were counted on the day of each audit.")
     line = Timeline(say("Score"), low, drawn, (names[0], names[-1]))
     yield Chapter("over-time", say("Over time"), note, [table], line=line)
 
