@@ -104,14 +104,14 @@ def moment(date: str | None) -> str:
 
 
 @contextmanager
-def alone(store: Store) -> Iterator[None]:
+def alone(store: Store, parameter: str = "folder") -> Iterator[None]:
     """Keep other processes of this machine from changing a history as long as this lasts."""
     if isinstance(store, _Away):
         yield
         return
-    with (store.path / ".lock").open("wb") as lock:
+    with store.appended(".lock") as lock:
         if not claim(lock, LOCK_SECONDS):
-            raise refusal("folder", "that no other call is changing")
+            raise refusal(parameter, "that no other call is changing")
         yield
 
 
@@ -138,7 +138,7 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
             not (_PART.fullmatch(name) or _RUN.fullmatch(name) or name[0] == ".") for name in store.names()
         ):
             raise refusal(parameter, "that is empty or holds a history")
-        with alone(store):
+        with alone(store, parameter):
             others = [other for other in runs_of(store) if other["date"] != date]
             for name, table in tables.items():
                 entry = others[-1]["tables"][name] if others and name == "pages" else None

@@ -18,7 +18,6 @@ from webanalytics.audits.report.tables import (
     Cell,
     Chapter,
     Table,
-    Timeline,
     headings,
     number,
     page_cell,
@@ -59,17 +58,12 @@ def over_time(history: pd.DataFrame | None) -> Iterator[Chapter]:
     if history is None or len(history) < 2:
         return
     runs = history.tail(MOST_RUNS)
-    days, span = runs["date"].tolist(), (runs["date"].iloc[-1] - runs["date"].iloc[0]).total_seconds()
+    days = runs["date"].tolist()
     form = "%Y-%m-%d" if len({one.date() for one in days}) == len(days) else "%Y-%m-%d %H:%M"
     names = [f"{moment:{form}}" for moment in days]
     scores = [None if pd.isna(score) else float(score) for score in runs["score"]]
-    low = max(0, int(min((score for score in scores if score is not None), default=0) // 10 - 1) * 10)
-    drawn = [
-        (
-            100 * (moment - days[0]).total_seconds() / (span or 1),
-            100 * (score - low) / (100 - low),
-            f"{name}: {points(score)}",
-        )
+    line = [
+        ((moment - days[0]) / (days[-1] - days[0]), score, f"{name}: {points(score)}")
         for moment, name, score in zip(days, names, scores, strict=True)
         if score is not None
     ]
@@ -81,7 +75,6 @@ def over_time(history: pd.DataFrame | None) -> Iterator[Chapter]:
     heads = headings("Day", "Score", "Pages", "High", "Medium", "Low", numbers=".nnnnn")
     table = Table(say("Audits"), "", heads, rows[:MOST_LISTED], _left(len(rows), MOST_LISTED))
     note = say("Scores, and issues and warnings by priority, as they were counted on the day of each audit.")
-    line = Timeline(say("Score"), low, drawn, (names[0], names[-1]))
     yield Chapter("over-time", say("Over time"), note, [table], line=line)
 
 

@@ -45,15 +45,6 @@ class Table(NamedTuple):
     more: str = ""
 
 
-class Timeline(NamedTuple):
-    """A line through time: of each point its place from left and bottom in per cent, and what it is."""
-
-    name: str
-    low: int  # what is at the bottom; 100 is at the top
-    points: Sequence[tuple[float, float, str]]
-    ends: tuple[str, str]
-
-
 @dataclass(frozen=True)
 class Chapter:
     """One chapter: what its figures are of, its tables, and why pages are missing in it."""
@@ -65,7 +56,8 @@ class Chapter:
     missing: Sequence[tuple[str, int]] = ()
     lists: Sequence[tuple[int, str, str]] = ()
     """Lists that the script fills: place among them, heading, and number of rows."""
-    line: Timeline | None = None
+    line: Sequence[tuple[float, float, str]] = ()
+    """Scores through time: where between the first and the last one, how high, and what it is."""
 
 
 def headings(*names: str, numbers: str = "") -> list[Cell]:
