@@ -181,16 +181,14 @@ class ExportMethods:
         MissingExtraError
             Where pyarrow is not installed.
         """
-        from webanalytics.audits.history.folder import append
-        from webanalytics.audits.history.history import History
+        from webanalytics.audits.history.folder import append, past, store_of
         from webanalytics.audits.storage.folders import save
 
         if folder is None and history is None:
             raise ParameterError.must_be("folder", "a folder, unless `history` is one")
         if history is not None:
-            run, kept = append(self, history), History(history)
-            self.history = kept.until(run["date"])
+            run, store = append(self, history), store_of(history)
+            self.history = past(store, run)
             if folder is None:
-                there: Path | str = kept.folder
-                return there
+                return store.path
         return save(self.raw, replace(self.origin, score=self.score), folder or "")

@@ -20,9 +20,11 @@ import pandas as pd
 from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.storage.folders import described, restored
+from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError, reason
 from webanalytics.files import claim
 from webanalytics.runs.frames.arrow import LAYOUT, declared, unpacked
+from webanalytics.runs.frames.schema import frame_of
 from webanalytics.runs.storage.store import (
     NAMED_DIGITS,
     Store,
@@ -31,11 +33,20 @@ from webanalytics.runs.storage.store import (
     need_pyarrow,
     refusal,
 )
+from webanalytics.thresholds import PRIORITIES
 
 _RUN = re.compile(r"run-\d{8}T\d{6}Z\.json")
 _PART = re.compile(rf"(?:cells|places|table)-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
 LOCK_SECONDS = 120.0
 """How long a call waits for another one that changes the history."""
+_COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
+_SCORES: dict[str, Dtype] = {
+    "date": "object",
+    "pages": "integer",
+    "score": "float",
+    **_COUNTS,
+    "good": "boolean",
+}
 Run = dict[str, Any]
 """What is known of a run: its date, counts, manifest, and where its tables are."""
 
@@ -86,6 +97,26 @@ def runs_of(store: Store) -> list[Run]:
     there = isinstance(store, _Away) or store.path.is_dir()
     names = sorted(filter(_RUN.fullmatch, store.names())) if there else []
     return [replace(store, manifest=name).read_manifest() for name in names]
+
+
+def dated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose dates are moments."""
+    frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
+    return frame
+
+
+def scores(runs: list[Run]) -> pd.DataFrame:
+    """Return a row for each run: date, pages, score, issues as counted then, and if pages were read."""
+    rows = []
+    for run in runs:
+        counts = {name: run["issues"].get(name, 0) for name in PRIORITIES}
+        rows.append(run | counts | {"issues": sum(counts.values())})
+    return dated(frame_of(_SCORES, rows))
+
+
+def past(store: Store, run: Run) -> pd.DataFrame:
+    """Return the scores of the runs up to one of them."""
+    return scores([one for one in runs_of(store) if name_of(one["date"]) <= name_of(run["date"])])
 
 
 def name_of(date: str) -> str:

@@ -15,11 +15,9 @@ from webanalytics.audits.compare.fields import is_same
 from webanalytics.audits.history import folder as folders
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.storage.folders import reading
-from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.schema import frame_of
-from webanalytics.thresholds import PRIORITIES
 from webanalytics.urls import address
 
 FIELDS = (
@@ -30,14 +28,6 @@ FIELDS = (
 PERIODS = {"daily": "D", "weekly": "W", "monthly": "M", "yearly": "Y"}
 _KEEP = re.compile(rf"({'|'.join(PERIODS)}) after (\d{{1,5}}) days?")
 _DAY = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
-_COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
-_SCORES: dict[str, Dtype] = {
-    "date": "object",
-    "pages": "integer",
-    "score": "float",
-    **_COUNTS,
-    "good": "boolean",
-}
 
 
 class History:
@@ -62,7 +52,7 @@ class History:
     def append(self, audit: Audit) -> None:
         """Add an audit; one of the same moment is replaced, and an interrupted call changes nothing."""
         kept = Audit.of(audit, "audit")
-        kept.history = self.until(folders.append(kept, self.folder, "folder")["date"])
+        kept.history = folders.past(self._store, folders.append(kept, self.folder, "folder"))
 
     @property
     def dates(self) -> pd.DatetimeIndex:
@@ -71,16 +61,7 @@ class History:
 
     def scores(self) -> pd.DataFrame:
         """Return a row for each audit: date, pages, score, issues as counted then, and if pages were read."""
-        rows = []
-        for run in self._runs:
-            counts = {name: run["issues"].get(name, 0) for name in PRIORITIES}
-            rows.append(run | counts | {"issues": sum(counts.values())})
-        return _dated(frame_of(_SCORES, rows))
-
-    def until(self, date: str) -> pd.DataFrame:
-        """Return the scores up to a moment."""
-        rows = self.scores()
-        return rows[rows["date"] <= pd.Timestamp(date)].reset_index(drop=True)
+        return folders.scores(self._runs)
 
     def rule(self, name: str) -> pd.DataFrame:
         """Return a row for each audit: date, issues of a rule (missing where it was not tried), pages."""
@@ -93,7 +74,7 @@ class History:
         ]
         made = frame_of({"date": "object", "issues": "integer", "pages": "integer"}, rows)
         made.insert(2, "change", made["issues"].diff())
-        return _dated(made)
+        return folders.dated(made)
 
     def page(self, url: str, fields: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a row for each audit: date, ``changed`` and fields of a page, by default the usual ones.
@@ -118,7 +99,7 @@ class History:
             raise ParameterError(
                 "The `url` parameter must be a page that an audit of the history has.", "url"
             )
-        return _dated(pd.DataFrame(rows))
+        return folders.dated(pd.DataFrame(rows))
 
     def since(self, date: str) -> History:
         """Return the audits from a day, month or year on: ``"2026-10"``."""
@@ -133,7 +114,7 @@ class History:
             raise ParameterError.must_be("date", "the day of an audit that the history has")
         with reading(self._store, "folder"):
             audit = Audit(*folders.audit_of(self._store, found[-1]))
-        audit.history = self.until(found[-1]["date"])
+        audit.history = folders.past(self._store, found[-1])
         return audit
 
     def compare(self, before: str = "", after: str = "") -> Comparison:
@@ -182,11 +163,6 @@ def periods(keep: str, parameter: str = "keep") -> list[tuple[int, str]]:
 def _same(name: str, old: Any, new: Any) -> bool:
     missing = [value is None or value is pd.NA or value != value for value in (old, new)]
     return all(missing) if any(missing) else is_same(name, old, new)
-
-
-def _dated(frame: pd.DataFrame) -> pd.DataFrame:
-    frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
-    return frame
 
 
 def history(folder: str | os.PathLike[str]) -> History:
