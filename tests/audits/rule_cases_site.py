@@ -26,6 +26,12 @@ def several(*urls: str) -> dict[str, Any]:
     return {"canonicals": [canonical(url) for url in urls]}
 
 
+def shown(end: str) -> dict[str, Any]:
+    """Return what a page has that came by a certificate, fetched on the last of October."""
+    certificate = {"issuer": "Middle", "not_before": "2026-09-01T00:00:00+00:00", "not_after": end}
+    return {"certificate": certificate, "fetched_at": "2026-10-31T12:00:00+00:00"}
+
+
 GROUP = {"hreflangs": alternates(en="/en", de="/de", x_default="/en")}
 GERMAN = page("/de", lang="de", **GROUP)
 LINKS = {"links": [f"{HOST}/a", f"{HOST}/b"]}
@@ -241,9 +247,12 @@ CASES: dict[str, Case] = {
         site(failed("/a", "status", status=503)), {0}, site(failed("/a", "status", status=499))
     ),
     "no_response": Case(
-        site(failed("/a", "unknown_host"), failed("/b", "certificate"), failed("/c", "protocol")),
+        site(failed("/a", "unknown_host"), failed("/b", "handshake"), failed("/c", "protocol")),
         {0, 1, 2},
-        site(failed("/a", "timeout", seconds=30), failed("/b", "not_html", content_type="application/pdf")),
+        site(
+            *(failed("/a", "timeout", seconds=30), failed("/c", "certificate")),
+            failed("/b", "not_html", content_type="application/pdf"),
+        ),
     ),
     "timeout": Case(
         site(failed("/a", "timeout", seconds=30), failed("/b", "connect_timeout", seconds=5)),
@@ -350,6 +359,18 @@ CASES: dict[str, Case] = {
         site(page("http://example.org/a")),
         {0},
         site(moved("http://example.org/a", "https://example.org/a")),
+    ),
+    "certificate_invalid": Case(
+        site(failed("/a", "certificate"), failed("/b", "certificate", hops=("/c",))),
+        {0, 1},
+        site(failed("/a", "handshake"), page("/b")),
+        "a server whose TLS certificate is not valid: expired.",
+    ),
+    "certificate_expires": Case(
+        site(page("/a", **shown("2026-11-14T11:59:59+00:00")), page("/b")),
+        {0},
+        site(page("/a", **shown("2026-11-14T12:00:00+00:00")), page("/b", certificate=None)),
+        "Days left: 13, until 2026-11-14; issued by Middle.",
     ),
     "mixed_content": Case(
         site(page("/a", mixed_content=["http://example.org/a.js"])),

@@ -61,8 +61,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         What is known besides the pages.
     unmatched : pandas.DataFrame
         The rows last given to `with_columns`, `with_search_data` or `with_logs` that are of no page.
-    search_queries, log_hits : pandas.DataFrame
-        What the pages are found by, where `with_search_data` was given queries by page; hits of `with_logs`.
+    search_queries, log_hits, history : pandas.DataFrame
+        What the pages are found by, where `with_search_data` was given queries by page; hits of `with_logs`;
+        scores of the audits in its `webanalytics.history` up to this one, if it is in one.
 
     Notes
     -----
@@ -85,7 +86,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         known = pages if isinstance(pages, Audit) else None
         self.raw: pd.DataFrame = as_read(as_pandas(pages, "pages") if known is None else known.raw)
         self.origin: Origin = origin or (Origin() if known is None else known.origin)
-        self.unmatched, self.search_queries, self.log_hits = (pd.DataFrame() for _ in range(3))
+        self.unmatched, self.search_queries, self.log_hits, self.history = (pd.DataFrame() for _ in range(4))
         self._whole: tuple[Audit, list[int]] | None = None
         self._known: dict[str, Any] = {}
 
@@ -135,7 +136,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
 
     def _keep(self, known: Audit) -> None:
         """Take over the tables of another audit that are of no page."""
-        for name in ("unmatched", "search_queries", "log_hits"):
+        for name in ("unmatched", "search_queries", "log_hits", "history"):
             setattr(self, name, getattr(known, name))
 
     def _selected(self) -> list[int] | None:

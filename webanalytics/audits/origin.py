@@ -108,6 +108,7 @@ class Audited(Protocol):
     unmatched: pd.DataFrame
     search_queries: pd.DataFrame
     log_hits: pd.DataFrame
+    history: pd.DataFrame
 
     @property
     def site(self) -> Site:

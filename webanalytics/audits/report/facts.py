@@ -26,6 +26,7 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "crawl": lambda: parts_of(audit),
         "causes": audit.causes,
         "alarm": lambda: audit.alarm,
+        "history": lambda: audit.history if audit._selected() is None else None,
     }
     if len(audit) <= MANY_PAGES:
         parts["keywords"] = lambda: audit.keywords(by="site", top=1000)
