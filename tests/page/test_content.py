@@ -87,6 +87,23 @@ def test_lists_and_definitions_keep_their_form() -> None:
     assert tree.xpath("//p/strong")[0].text == "Wick"
 
 
+@pytest.mark.parametrize(
+    ("markup", "begins"),
+    [
+        ("<ol start=3><li>three<li>four</ol>", ["3"]),
+        ("<ol start=0><li>none<li>one</ol>", ["0"]),
+        ("<ol start='-2'><li>three</ol>", [None]),
+        ("<ol start=4294967296><li>much</ol>", [None]),
+        ("<ol><li value=7>seven<li>eight</ol>", ["7"]),
+        ("<ul><li>Climb<ol start=5><li>the stairs</ol></ul>", ["5"]),
+        ("<ul><li>one</ul><ol start=2><li>two</ol>", ["2"]),
+    ],
+)
+def test_numbered_lists_begin_where_the_page_begins_them(markup: str, begins: list[str | None]) -> None:
+    _, marked = written(f"<p>{PROSE}</p>{markup}")
+    assert [node.get("start") for node in rendered(marked).iter("ol")] == begins
+
+
 def test_formulas_are_written_as_the_page_has_them() -> None:
     page = (
         '<p>So <math alttext="E = mc^2"><mi>E</mi></math> and <span class=katex><math><semantics><mi>x</mi>'
