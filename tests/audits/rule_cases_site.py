@@ -161,7 +161,8 @@ CASES: dict[str, Case] = {
     "hreflang_missing_self": Case(
         site(page("/en", hreflangs=alternates(de="/de")), GERMAN),
         {0},
-        site(page("/en", **GROUP), page("/plain")),
+        # Those of a page with another canonical are of that one.
+        site(page("/en", **GROUP), page("/plain"), page("/en?a=1", **GROUP, **names("/en"))),
     ),
     "hreflang_invalid_language": Case(
         site(page("/a", hreflangs=alternates(jp="/a", en="/b")), page("/b", hreflangs=alternates(en_="/b"))),
@@ -303,9 +304,10 @@ CASES: dict[str, Case] = {
         f"{HOST}/a redirects to {HOST}/c",
     ),
     "no_internal_links": Case(
-        site(page("/a", internal_links=0)),
+        site(page("/a", internal_links=0, external_links=0, visible_text="")),
         {0},
         site(page("/a", internal_links=1), page("/b", internal_links=None)),
+        "no links before scripts run",
     ),
     "no_inlinks": Case(
         site(page("/", links=[f"{HOST}/a"]), page("/a"), page("/b", links=[f"{HOST}/b"])),
@@ -318,6 +320,11 @@ CASES: dict[str, Case] = {
             page("https://other.example/d", links=[]),
             page("/e", robots="noindex", links=[]),
             page("/f", links=[]),
+            # Of a host of which most is not in the list nobody knows what links to a page.
+            page("https://part.example/a", links=[f"https://part.example/{name}" for name in "bcd"]),
+            page("https://part.example/b", links=[]),
+            page("https://scripts.example/a", links=[]),
+            page("https://scripts.example/b", links=[]),
             listed=("/f",),
         ),
         "None of the 3 pages of example.org",
