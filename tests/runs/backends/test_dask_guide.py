@@ -47,7 +47,7 @@ def test_processes_on_archives_give_the_audits_of_plain_calls(tmp_path: Path) ->
         if "client.map" in block
     )
     script = tmp_path / "script.py"
-    few = recipe.replace("workers=8", "workers=1").replace("n_workers=4", "n_workers=2")
+    few = recipe.replace("workers=6", "workers=1").replace("n_workers=4", "n_workers=2")
     script.write_text(few, "utf-8")
     done = subprocess.run(
         [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=PROCESS_SECONDS
