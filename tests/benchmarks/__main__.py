@@ -26,6 +26,7 @@ NAMES = (
     "fetching",
     "languages",
     "waiting",
+    "scale",
 )
 
 parser = argparse.ArgumentParser()
