@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -311,6 +311,14 @@ def place_hashes(fragment: str) -> tuple[int, int]:
     """
     written, decoded = (crc32(text.encode("utf-8", "replace")) for text in (fragment, unquote(fragment)))
     return written, decoded
+
+
+def host_of(url: object) -> str:
+    """Return the host of an address as it is written, with its port; '' where there is none."""
+    try:
+        return urlsplit(str(url)).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
 
 
 ARCHIVE_SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")

@@ -24,7 +24,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview.failures import reasons, refusal_warning, refused
 from webanalytics.core.messages import Advice
-from webanalytics.core.strings import counted
+from webanalytics.core.strings import counted, part_of
 from webanalytics.notebook.desk.site import list_pages
 from webanalytics.notebook.explorer.table import clean, pages_of, texts
 from webanalytics.notebook.widgets.parts import TONES, as_text, panel, paragraph
@@ -283,12 +283,12 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
     reasons = failure_list(frame) if frame is not None and failed else ""
     away = refused(pages_of(frame)) if frame is not None and failed else 0
     if ended and ended != "Stopped":
-        return Outcome(f"{ended} {done:,} of {total:,} pages are done.", "bad", reasons)
+        return Outcome(f"{ended} The run stopped at {part_of(done, total)}.", "bad", reasons)
     counts = ((failed - away, "failed"), (away, "refused"))
     said = " and ".join(f"{counted(count, 'page')} {what}" for count, what in counts if count)
     some = f", {said}" if said else ""
     if ended:
-        told = f"Stopped: {done:,} of {total:,} pages are done{some}."
+        told = f"Stopped at {part_of(done, total)}{some}."
         return Outcome(told, "bad" if failed and failed == done else "warning", reasons)
     if failed and failed == done:
         return Outcome(f"Done in {seconds:.1f} s: {said}, none was read.", "bad", reasons)
