@@ -14,6 +14,7 @@ import webanalytics as wa
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview.head import site_of
 from webanalytics.cli.audit import print_summary
+from webanalytics.errors import IncompleteRunWarning
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.notebook.widgets import explore
 
@@ -25,7 +26,10 @@ SAID = "stopped at 3 of at least 10 pages"
 def part() -> wa.Audit:
     """A crawl that stopped at three pages of ten."""
     pages = {f"/{number}": b"<title>Page</title><p>Nothing more." for number in range(9)}
-    with SiteServer({"/": b"<title>Start</title>" + LINKS, **pages}) as site, pytest.warns(UserWarning):
+    with (
+        SiteServer({"/": b"<title>Start</title>" + LINKS, **pages}) as site,
+        pytest.warns(IncompleteRunWarning),
+    ):
         return wa.crawl(site.url, max_pages=3, sitemap=None, allow_private=True, progress=False, workers=1)
 
 
@@ -44,7 +48,9 @@ def _screen(audit: wa.Audit, folder: Path) -> str:
 
 
 def _report(audit: wa.Audit, folder: Path) -> str:
-    return audit.report(folder / "report.html").read_text("utf-8").partition("<script")[0]
+    return (
+        audit.report(folder / "report.html").read_text("utf-8").partition("<body")[2].partition("<script")[0]
+    )
 
 
 PLACES: dict[str, Callable[[wa.Audit, Path], str]] = {

@@ -84,6 +84,7 @@ def test_stopping_keeps_the_finished_rows() -> None:
         assert 2 <= len(desk.frame) < 40
         assert desk.audit is not None
         assert desk.message == f"Stopped at {len(desk.frame)} of 40 pages."
+        assert (desk.form.bar.value, desk.form.bar.max) == (len(desk.frame), 40), "a full bar would be a lie"
         assert set(desk.frame["status"]) == {"ok"}
         seen = len(server.requests)
         time.sleep(0.4)
