@@ -24,8 +24,7 @@ function fixFirst(explorer, found) {
     return box;
   }
   const line = ({ cause, priority, points, place }) => element("li", {}, element("button", {
-    type: "button", class: "wa-finding", title: "Show the pages with this issue",
-    "aria-label": `${cause} ${priority} priority`, onclick: () => explorer.showRule(place),
+    type: "button", class: "wa-finding", title: "Show the pages with this issue", onclick: () => explorer.showRule(place),
   }, badge(priority), foreign(cause, "span", { class: "wa-finding-title" }), element("span", { class: "wa-finding-count" }, points ? `${points.toFixed(1)} point${points.toFixed(1) === "1.0" ? "" : "s"}` : "")));
   box.append(element("ol", { class: "wa-findings" }, found.causes.map(line)));
   box.append(element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("issues") }, `All ${wholeNumbers.format(found.details.length)} kinds of issues`));
