@@ -228,7 +228,7 @@ def test_two_saved_audits_are_compared(tmp_path: Path, capsys: pytest.CaptureFix
         tmp_path / "c.xlsx",
     )
     assert told.status == 3
-    assert told.out.startswith("Comparison: 1 page added, 0 pages removed, 1 page changed")
+    assert told.out.startswith(f"Comparison of {site.url[7:]}: 1 page added, 0 pages removed, 1 page changed")
     assert "webanalytics: --fail-on-new medium: " in told.err
     assert "new issues (" in told.err
     line = next(line.split() for line in told.out.splitlines() if "Several h1" in line)

@@ -111,6 +111,7 @@ def test_one_rule_that_was_not_tried_is_named() -> None:
 def test_hosts_are_named_by_the_one_of_most_pages() -> None:
     urls = ["https://b.example/", "https://a.example/1", "https://a.example/2", None, "https://c.example/"]
     assert site_of(urls) == "a.example and 2 other hosts"
+    assert site_of([f"https://{number}.example/" for number in range(91)]) == "91 hosts"
     assert site_of([]) == site_of([None, "nonsense"]) == ""
     assert repr(wa.Audit(pd.DataFrame({"url": ["nonsense"], "status": ["ok"]}), Origin())).startswith(
         "Audit: 1 page"

@@ -18,7 +18,7 @@ from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.overview.failures import refused
-from webanalytics.audits.overview.head import head
+from webanalytics.audits.overview.head import head, site_of
 from webanalytics.audits.score import COUNTED, ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
 from webanalytics.audits.work.muting import notes as muted_notes
@@ -212,8 +212,9 @@ def comparison_overview(
         before, after = to_one_decimal(score.before), to_one_decimal(score.after)
         scored = f"{before} -> {after} of 100 ({score.change:+g})"
     read = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
+    site = site_of(pages["url"])
     return Overview(
-        "Comparison",
+        f"Comparison of {_text(site)}" if site else "Comparison",
         figures,
         score.after,
         score.before,

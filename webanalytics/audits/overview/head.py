@@ -32,7 +32,7 @@ def head(audit: Audited) -> Head:
 
 
 def site_of(urls: Iterable[Any]) -> str:
-    """Return the host of most addresses, and how many others there are.
+    """Return the host of most addresses, and how many others there are; else how many hosts there are.
 
     >>> site_of(["https://a.example/", "https://a.example/b", "https://b.example/"])
     'a.example and 1 other host'
@@ -40,6 +40,8 @@ def site_of(urls: Iterable[Any]) -> str:
     hosts = Counter(filter(None, map(host_of, urls)))
     if not hosts:
         return ""
-    first, others = hosts.most_common(1)[0][0], len(hosts) - 1
+    (first, most), others = hosts.most_common(1)[0], len(hosts) - 1
+    if most * 2 < hosts.total():
+        return several("{n} host", "{n} hosts", len(hosts))
     more = several("{host} and {n} other host", "{host} and {n} other hosts", others, host=first)
     return more if others else first

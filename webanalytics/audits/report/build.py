@@ -233,7 +233,7 @@ def _title(content: Content, besides: Besides) -> str:
         return named
     both = besides.audited_before, besides.audited_at
     first, last = (day(moment, both[0].date() == both[1].date()) for moment in both)
-    return f"{named}: {first} → {last}"
+    return say("{title}: {period}", title=named, period=f"{first} → {last}")
 
 
 def payload(content: Content, cells: Cells) -> dict[str, Any]:
@@ -267,6 +267,8 @@ def _strangers(content: Content) -> list[Any]:
 def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
     shown = frame.head(MOST_CHANGES)
     names = [str(column) for column in shown.columns]
+    if "evidence" in names:
+        shown = shown.assign(evidence=[phrase(e) if isinstance(e, str) else e for e in shown["evidence"]])
     found = table(cells, shown.set_axis(names, axis=1), names)
     filled = {column: places for column, places in found.items() if any(places) or not places}
     return {"name": name, "rows": len(shown), "columns": filled}
