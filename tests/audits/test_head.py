@@ -104,7 +104,7 @@ def test_one_rule_that_was_not_tried_is_named() -> None:
     from webanalytics.audits.overview.display import _untried
 
     line, more = _untried(issues)
-    assert line.startswith("Not tried: 1 rule; “")
+    assert line.startswith("Not tried: 1 rule; it needs the sizes of images")
     assert len(more) == 1
 
 

@@ -20,7 +20,7 @@ def test_stopping_midway_keeps_the_rows_and_the_kernel_answers_meanwhile(lab: La
     with SiteServer(pages, delay=0.5) as server:
         notebook = lab(DESK)
         fill(notebook, [server.url + path for path in pages])
-        limit = notebook.output().get_by_role("spinbutton", name="Fetches under way at once from one host.")
+        limit = notebook.output().get_by_role("spinbutton", name="… from one host")
         limit.fill("2")
         limit.blur()
         press(notebook, "Run")
@@ -28,7 +28,7 @@ def test_stopping_midway_keeps_the_rows_and_the_kernel_answers_meanwhile(lab: La
         assert notebook.execute("print(6 * 7, desk._background.running)") == "42 True\n"
         notebook.shot("desk-running")
         press(notebook, "Stop")
-        notebook.output().get_by_text("Stopped:").wait_for()
+        notebook.output().get_by_text("Stopped at").wait_for()
         open_tab(notebook, "Pages")
         rows = int(notebook.execute("print(len(desk.frame))"))
         assert 0 < rows < 60

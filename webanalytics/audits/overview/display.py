@@ -104,7 +104,7 @@ class Overview:
 def audit_overview(
     audit: Audited, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
 ) -> Overview:
-    """Return the overview of an audit, with at most ``most`` causes; of a ``selected`` one with its pages."""
+    """Return the overview of an audit, or of a ``selected`` part of one, with at most ``most`` causes."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
     missing, away = count_missing(frame), refused(frame)
@@ -121,13 +121,12 @@ def audit_overview(
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
         return begun(figures, blocks=failed, notes=notes, hint=hint)
-    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.causes(), most), *failed]
     return begun(
         figures + _by_priority(audit.issues),
         audit.score,
         scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
         alarm=audit.alarm,
-        blocks=blocks,
+        blocks=[*_fix_first(audit.causes(), most), *failed],
         notes=[*muted_notes(audit.muted, audit.origin.mutes), *notes, *_failed_note(audit.issues)],
         folded=_untried(audit.issues),
         hint='See .causes(), .summary(), .issues, .failures() and .pages; .report("report.html") and '
@@ -171,23 +170,6 @@ def _failures(found: pd.DataFrame) -> list[Block]:
         for said, pages, url in rows
     ]
     return [Block("Not read", ("reason", "addresses", "for example"), rows, more, lines=lines)]
-
-
-def _pages(pages: pd.DataFrame) -> Block:
-    names = {"url": "url", "status": "status", "score": "score", "title": "title"}
-    names |= {f"issues_{priority}": priority for priority in PRIORITIES}
-    shown = pages.head(MOST_ROWS)
-    columns = ("url", "score", *(f"issues_{priority}" for priority in PRIORITIES), "title")
-    cells = [shown[name].astype(object).tolist() for name in columns if name in shown]
-    rows = [
-        tuple("" if pd.isna(value) else _figure(value) for value in row) for row in zip(*cells, strict=True)
-    ]
-    more = f"and {len(pages) - MOST_ROWS:,} more pages" if len(pages) > MOST_ROWS else ""
-    return Block("Pages", [names[name] for name in columns if name in shown], rows, more)
-
-
-def _figure(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else _text(value, 60)
 
 
 def comparison_overview(
@@ -283,14 +265,10 @@ def _untried(issues: pd.DataFrame) -> tuple[str, list[str]]:
     groups = sorted(untried(issues).items(), key=lambda item: -len(item[1]))
     if not groups:
         return "", []
-    why, titles = groups[0]
-    count = f"{sum(len(names) for _, names in groups):,}"
-    most = f"most of them need {why}" if len(groups) > 1 else f"they need {why}"
-    if count == "1":
-        most = f"“{_text(titles[0])}” needs {why}"
-    return f"Not tried: {counted(count, 'rules')}; {most}.", [
-        f"{_named(names)}: need{'s' * (len(names) == 1)} {why}." for why, names in groups
-    ]
+    count = f"{sum(len(titles) for _, titles in groups):,}"
+    needs = "most of them need" if len(groups) > 1 else "it needs" if count == "1" else "they need"
+    more = [f"{_named(titles)}: need{'s' * (len(titles) == 1)} {why}." for why, titles in groups]
+    return f"Not tried: {counted(count, 'rules')}; {needs} {groups[0][0]}.", more
 
 
 def _failed_note(issues: pd.DataFrame) -> list[str]:
