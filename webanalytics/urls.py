@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 from zlib import crc32
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -313,12 +313,17 @@ def place_hashes(fragment: str) -> tuple[int, int]:
     return written, decoded
 
 
+def parts_of(url: object) -> SplitResult:
+    """Return the parts of an address; empty ones of a text that is none, as with an unclosed bracket."""
+    try:
+        return urlsplit(str(url))
+    except ValueError:
+        return urlsplit("")
+
+
 def host_of(url: object) -> str:
     """Return the host of an address as it is written, with its port; '' where there is none."""
-    try:
-        return urlsplit(str(url)).netloc.rpartition("@")[2].lower()
-    except ValueError:
-        return ""
+    return parts_of(url).netloc.rpartition("@")[2].lower()
 
 
 ARCHIVE_SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")

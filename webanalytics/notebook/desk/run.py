@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pandas as pd
 from markupsafe import Markup
@@ -31,6 +30,7 @@ from webanalytics.notebook.widgets.parts import TONES, as_text, panel, paragraph
 from webanalytics.operations import AUDIT
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.partial import Partial
+from webanalytics.urls import parts_of
 
 REDRAW_SECONDS = 0.1
 OPERATIONS = tuple(operation.name for operation in AUDIT)
@@ -349,8 +349,4 @@ def report_path(frame: pd.DataFrame, folder: Path) -> Path:
 
 def _host(url: str) -> str:
     """Return the host of an address as a part of a file's name: letters, digits, dots and hyphens."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-    return re.sub(r"[^a-z0-9.-]+", "-", host.lower()).strip(".-")[:60]
+    return re.sub(r"[^a-z0-9.-]+", "-", parts_of(url).hostname or "").strip(".-")[:60]
