@@ -246,9 +246,9 @@ def button(description: str) -> w.Button:
 
 _LABELLED = f"""
 .wa-labelled {{ height: auto; flex-direction: column; align-items: stretch; }}
-.wa-labelled > .widget-label {{
-  width: auto; max-width: none; text-align: start; overflow: visible; color: {MUTED}; flex: none;
-}}
+.wa-labelled > .widget-label {{ flex: none; width: auto; text-align: start; color: {MUTED}; }}
+.wa-labelled.widget-hslider {{ flex-flow: row wrap; }}
+.wa-labelled.widget-hslider > .widget-label {{ flex: 0 0 100%; }}
 .wa-labelled > :is(input, select) {{ flex: none; height: var(--jp-widgets-inline-height, 28px); }}
 """
 
