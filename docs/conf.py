@@ -21,6 +21,7 @@ exclude_patterns = ["build", "_build", "_templates"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
+html_js_files = ["names.js"]
 nitpicky = False
 default_role = "code"
 myst_heading_anchors = 3

@@ -39,6 +39,8 @@ def tidy(notebook: NotebookNode) -> None:
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = count
+            if "image/png" in output.get("data", {}):
+                output.data.pop("text/html", None)  # the same picture once more, for dark themes
             without_port(output)
 
 

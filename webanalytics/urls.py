@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import SplitResult, unquote, urlsplit
 from zlib import crc32
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -311,6 +311,19 @@ def place_hashes(fragment: str) -> tuple[int, int]:
     """
     written, decoded = (crc32(text.encode("utf-8", "replace")) for text in (fragment, unquote(fragment)))
     return written, decoded
+
+
+def parts_of(url: object) -> SplitResult:
+    """Return the parts of an address; empty ones of a text that is none, as with an unclosed bracket."""
+    try:
+        return urlsplit(str(url))
+    except ValueError:
+        return urlsplit("")
+
+
+def host_of(url: object) -> str:
+    """Return the host of an address as it is written, with its port; '' where there is none."""
+    return parts_of(url).netloc.rpartition("@")[2].lower()
 
 
 ARCHIVE_SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")

@@ -97,7 +97,9 @@ def _of_static(file: Path) -> Iterator[Message]:
 def of_report() -> list[Message]:
     """Return all texts of the report: those in calls, and those that tables of the package hold."""
     found: list[Message] = []
-    for file in sorted((*REPORT.glob("*.py"), LOCALES.parent / "words.py")):
+    for file in sorted(
+        (*REPORT.glob("*.py"), LOCALES.parent / "words.py", LOCALES.parent / "overview/head.py")
+    ):
         found += _of_python(file)
     for file in sorted(REPORT.glob("static/*.[jh]*")):
         found += _of_static(file)

@@ -21,7 +21,7 @@ from tests.audits.saved import HOME, HOSTILE, PAGES, audit
 from tests.audits.sites import HOST, frame, page
 from tests.effort import BUSY_SECONDS
 from tests.fetching.refusal_pages import CHALLENGES
-from webanalytics.audits.function import INTERRUPTED
+from webanalytics.audits.function import interrupted
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview import display as showing
 from webanalytics.audits.pages import DERIVED, FOUND
@@ -172,7 +172,9 @@ def test_it_shows_itself(made: wa.Audit) -> None:
     text = repr(made)
     counted = made.issues[made.issues["type"] != "warning"]
     high = int((counted["priority"] == "high").sum())
-    assert text.splitlines()[0].startswith(f"Audit: 4 pages, 4 ok, 0 failed, {high} high faults,")
+    assert text.splitlines()[0].startswith(
+        f"Audit of lamps.example: 4 pages, 4 ok, 0 failed, {high} high faults,"
+    )
     assert str(made) == text
     assert f"Score: {made.score:g} of 100" in text
     first = made.causes()["cause"].iloc[0]
@@ -180,7 +182,8 @@ def test_it_shows_itself(made: wa.Audit) -> None:
     assert max(map(len, text.splitlines())) <= 110
     reader = Reader()
     reader.feed(made._repr_html_())
-    assert reader.tags <= {"div", "span", "code", "table", "thead", "tbody", "tr", "th", "td"}
+    folded = {"details", "summary", "ul", "li"}
+    assert reader.tags <= {"div", "span", "code", "table", "thead", "tbody", "tr", "th", "td", *folded}
     assert first in reader.text
     assert "report" in reader.text
 
@@ -225,7 +228,7 @@ def test_no_pages_and_failed_pages_are_audits_too() -> None:
     assert "<table" not in empty._repr_html_()
     with SiteServer({}) as site:
         failed = wa.audit([f"{site.url}/none", "nonsense"], **LOCAL)
-    assert repr(failed).startswith("Audit: 1 page, 0 ok, 1 failed, 1 missing")
+    assert repr(failed).startswith(f"Audit of {site.url[7:]}: 1 page, 0 ok, 1 failed, 1 missing")
     assert "client_error" in rules_of(failed, f"{site.url}/none")
 
 
@@ -333,6 +336,13 @@ def test_a_sitemap_without_pages_is_a_wrong_argument(
 def test_a_site_without_a_sitemap_is_sent_to_the_crawl(listed_site: SiteServer) -> None:
     with pytest.raises(wa.ParameterError, match=r"must be a sitemap .*`webanalytics.crawl` finds the pages"):
         wa.audit(sitemap=f"{listed_site.url}/a", **LOCAL)
+
+
+INTERRUPTED = "The audit was interrupted: it stopped at 2 of 500 pages."
+
+
+def test_where_an_audit_stopped_is_said_in_pages() -> None:
+    assert interrupted(pd.DataFrame({"url": ["a", "b"]}), 500) == INTERRUPTED
 
 
 def test_what_an_interrupted_audit_has_is_not_judged_as_a_whole() -> None:

@@ -89,7 +89,7 @@ def test_the_first_cause_is_the_fault_and_gives_what_is_missing(scored: dict[str
 
 def test_a_missing_address_counts_neither_as_a_page_nor_in_shares(scored: dict[str, wa.Audit]) -> None:
     audit = scored["404 links"]
-    assert repr(audit).startswith("Audit: 20 pages, 20 ok, 0 failed, 1 missing,")
+    assert repr(audit).startswith("Audit of lamps.example: 20 pages, 20 ok, 0 failed, 1 missing,")
     assert audit.pages["score"].isna().tolist() == [False] * 20 + [True]
     assert "client_error" not in set(audit.issues["rule"])
     assert audit.summary().set_index("rule").loc["links_to_failing_pages", "share"] == 1

@@ -59,9 +59,11 @@ def test_a_sitemap_to_a_report_and_a_gate(site: SiteServer, tmp_path: Path) -> N
     kept, host = wa.load(tmp_path / "kept"), site.url.partition("://")[2]
     high = int((kept.issues["priority"] == "high").sum())
     assert f"webanalytics: --fail-on high: {high} issues ({high} high)" in done.stderr
-    lines = done.stdout.splitlines()
+    assert len(pd.read_csv(io.StringIO(done.stdout))) == 2, "into a pipe goes the table"
+    lines = done.stderr.splitlines()
+    lines = lines[lines.index(next(line for line in lines if line.startswith("Audit of "))) :]
     faults = int(((kept.issues["priority"] == "high") & (kept.issues["type"] != "warning")).sum())
-    assert lines[0].startswith(f"Audit: 2 pages, 2 ok, 0 failed, {faults} high faults, ")
+    assert lines[0].startswith(f"Audit of {host}: 2 pages, 2 ok, 0 failed, {faults} high faults, ")
     assert f"Score: {kept.score:g} of 100" in lines
     first = lines[lines.index(FIX_FIRST) + 1]
     assert first.split() == [
@@ -76,15 +78,20 @@ def test_a_sitemap_to_a_report_and_a_gate(site: SiteServer, tmp_path: Path) -> N
         "pages.",
         "[http_page]",
     ]
-    assert f"Title missing on {site.url}/b. [title_missing]" in " ".join(done.stdout.split())
+    assert f"Title missing on {site.url}/b. [title_missing]" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
 
 
-def test_pages_into_a_pipe_are_csv_as_before(site: SiteServer) -> None:
-    done = run("audit", f"{site.url}/", "--allow-private")
-    frame = pd.read_csv(io.StringIO(done.stdout))
-    assert frame["title"].tolist() == ["Page"]
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize(
+    "flags", [(), ("--profile", "news"), ("--resources", "check"), ("--fail-on", "high")]
+)
+@pytest.mark.parametrize("command", ["audit", "crawl"])
+def test_a_pipe_gets_the_pages_whatever_the_flags(
+    site: SiteServer, capsys: pytest.CaptureFixture[str], command: str, flags: tuple[str, ...]
+) -> None:
+    told = Told(capsys, command, f"{site.url}/", "--allow-private", *flags)
+    assert "Page" in pd.read_csv(io.StringIO(told.out))["title"].tolist()
+    assert (FIX_FIRST in told.err) == (flags not in ((), ("--resources", "check")))
 
 
 @pytest.mark.parametrize("flags", [(), ("--sitemap", "/sitemap.xml")], ids=["urls", "sitemap"])
@@ -99,8 +106,11 @@ def test_a_terminal_shows_what_to_fix_first_and_a_pipe_is_a_table(
     assert "Page" in pd.read_csv(io.StringIO(piped.out))["title"].tolist()
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     shown = Told(capsys, "audit", *asked, "--allow-private", "--no-progress")
-    assert shown.out.startswith("Audit: ")
+    assert shown.out.startswith(f"Audit of {site.url[7:]}: ")
     assert FIX_FIRST in shown.out
+    monkeypatch.undo()
+    asked_for = Told(capsys, "audit", *asked, "--allow-private", "--format", "summary")
+    assert asked_for.out == shown.out, "the same screen, into a pipe"
     table = Told(capsys, "audit", *asked, "--allow-private", "--no-progress", "--format", "table")
     assert FIX_FIRST not in table.out + table.err
 
@@ -130,7 +140,7 @@ def test_the_gate_counts_a_priority_and_those_above(
         "--fail-on",
         lowest,
     )
-    assert "0 high faults" in told.out
+    assert "0 high faults" in told.err
     assert told.status == status
     assert (f"--fail-on {lowest}: " in told.err) == bool(status)
 
@@ -140,8 +150,8 @@ def test_failed_rows_are_status_1_and_a_gate_goes_before(
 ) -> None:
     told = Told(capsys, "audit", f"{site.url}/gone", "--allow-private", "--profile", "strict")
     assert told.status == 1
-    assert "0 pages, 0 ok, 0 failed, 1 missing" in told.out
-    assert "Not read\n1 address: The page answered HTTP 404, such as" in told.out
+    assert "0 pages, 0 ok, 0 failed, 1 missing" in told.err
+    assert "Not read\n1 address: The page answered HTTP 404, such as" in told.err
     assert Told(capsys, "audit", f"{site.url}/gone", "--allow-private", "--fail-on", "high").status == 3
 
 
@@ -218,7 +228,7 @@ def test_two_saved_audits_are_compared(tmp_path: Path, capsys: pytest.CaptureFix
         tmp_path / "c.xlsx",
     )
     assert told.status == 3
-    assert told.out.startswith("Comparison: 1 page added, 0 pages removed, 1 page changed")
+    assert told.out.startswith(f"Comparison of {site.url[7:]}: 1 page added, 0 pages removed, 1 page changed")
     assert "webanalytics: --fail-on-new medium: " in told.err
     assert "new issues (" in told.err
     line = next(line.split() for line in told.out.splitlines() if "Several h1" in line)
@@ -260,12 +270,12 @@ def test_an_interrupted_audit_does_not_take_the_place_of_a_whole_one(
     told = Told(capsys, "audit", "x", "y", "--save", tmp_path / "kept", "--fail-on", "high")
     assert told.status == 130
     assert "not kept" in told.err
-    assert "1 page, 1 ok, 0 failed" in told.out
+    assert "1 page, 1 ok, 0 failed" in told.err
     assert len(wa.load(tmp_path / "kept")) == 2
 
 
 def test_options_are_named_as_flags(site: SiteServer, capsys: pytest.CaptureFixture[str]) -> None:
-    told = Told(capsys, "audit", f"{site.url}/", "--profile", "news")
+    told = Told(capsys, "audit", f"{site.url}/", "--format", "summary")
     assert "1 address: The host is not public: --allow-private lets it through" in " ".join(told.out.split())
     assert "`" not in told.out
     told = Told(capsys, "audit", f"{site.url}/", "-f", "table")

@@ -122,7 +122,9 @@ def test_an_audit_compared_with_itself_has_no_change(made: wa.Comparison) -> Non
     assert len(same.changes) == 0
     assert set(same.issues["change"]) == {"remaining"}
     assert set(same.pages["change"]) == {"same"}
-    assert repr(same).startswith("Comparison: 0 pages added, 0 pages removed, 0 pages changed, 3 pages same")
+    assert repr(same).startswith(
+        "Comparison of lamps.example: 0 pages added, 0 pages removed, 0 pages changed, 3 pages same"
+    )
 
 
 def test_the_order_of_rows_and_the_index_make_no_difference() -> None:
@@ -215,7 +217,9 @@ def test_what_is_no_audit_is_refused(value: object, made: wa.Comparison) -> None
 
 
 def test_it_shows_itself_escaped(made: wa.Comparison) -> None:
-    assert repr(made).startswith("Comparison: 1 page added, 1 page removed, 1 page changed, 1 page same, ")
+    assert repr(made).startswith(
+        "Comparison of lamps.example: 1 page added, 1 page removed, 1 page changed, 1 page same, "
+    )
     assert "Several h1" in repr(made)
     assert "<table" in made._repr_html_()
     issues = made.issues.copy()

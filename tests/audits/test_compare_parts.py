@@ -71,7 +71,7 @@ def test_pages_that_a_stopped_crawl_did_not_reach_are_not_looked_at() -> None:
         said = " ".join(repr(comparison).split())
         assert "5 pages not looked at" in said
         assert "Part of the site, the" in said
-        assert "stopped at 3 pages" in said
+        assert "stopped at 3 of at least " in said
 
 
 def test_what_a_crawl_left_out_on_purpose_is_not_removed_either() -> None:
@@ -159,7 +159,7 @@ def test_a_stopped_crawl_finds_nothing_that_needs_the_whole_site() -> None:
         whole = wa.crawl(site.url, **OPTIONS)
     assert ORPHANS & set(part.issues["rule"]) == set()
     assert "sitemap_orphan" in set(whole.issues["rule"])
-    assert "The crawl stopped at 3 pages" in " ".join(repr(part).split())
+    assert "The crawl stopped at 3 of at least " in " ".join(repr(part).split())
 
 
 def test_of_a_selection_the_other_pages_are_not_looked_at() -> None:
@@ -283,8 +283,8 @@ def test_a_report_shows_no_score_of_other_pages(tmp_path: Path) -> None:
     comparison = wa.compare(part, whole)
     assert (comparison.score.before, comparison.score.after) == (part.score, both)
     shown = comparison.report(tmp_path / "report.html").read_text("utf-8")
-    assert ("Health, before and after" in shown) == (whole.score == both)
-    assert "Part of the site, the first time: The crawl stopped at 2 pages" in shown
+    assert ("Score, before and after" in shown) == (whole.score == both)
+    assert "Part of the site, the first time: The crawl stopped at 2 of at least " in shown
 
 
 @pytest.mark.parametrize("again", [5, "nowhere"])

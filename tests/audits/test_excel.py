@@ -33,7 +33,7 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert made.to_excel(tmp_path / "audit.xlsx") == tmp_path / "audit.xlsx"
     found = sheets(tmp_path / "audit.xlsx")
     assert list(found) == ["Overview", "Fix first", "Summary", "Issues", "Pages"]
-    assert found["Overview"][1] == ("score, of 100", made.score)
+    assert found["Overview"][1:3] == [("audit", "lamps.example"), ("score, of 100", made.score)]
     assert ("pages", 4) in found["Overview"]
     causes = [value for what, value in found["Overview"] if what == "fix first"]
     assert causes == made.causes()["cause"].head(10).tolist()
@@ -82,7 +82,7 @@ def test_what_keeps_pages_from_being_found_stands_below_the_score(tmp_path: Path
     hidden = wa.audit(pd.DataFrame({"url": [HOME], "html": [html]}), progress=False, workers=1)
     hidden.to_excel(tmp_path / "audit.xlsx")
     found = sheets(tmp_path / "audit.xlsx")
-    assert found["Overview"][1:3] == [
+    assert found["Overview"][2:4] == [
         ("score, of 100", 0),
         ("note", "None of 1 page may be indexed: noindex."),
     ]

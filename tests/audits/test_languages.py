@@ -127,6 +127,15 @@ def test_a_report_speaks_one_language(language: str) -> None:
         ("Also on https://a.example/ and 2 more", "Auch auf https://a.example/ und 2 weitere"),
         ("12 characters: Also on https://a.example/", "12 Zeichen: Also on https://a.example/"),
         ("Also on television on Mondays.", "Also on television on Mondays."),
+        ("All 12 pages.", "Alle 12 Seiten."),
+        (
+            "Hreflang without return link on 8 pages: No return link from https://a.example/fr/.",
+            "Hreflang ohne Rückverweis: 8 Seiten – Kein Rückverweis von https://a.example/fr/.",
+        ),
+        (
+            "Part of the site, the second time: The crawl stopped at 12 of at least 1,041 pages.",
+            "Ein Teil der Website beim zweiten Mal: Der Crawl endete nach 12 von mindestens 1.041 Seiten.",
+        ),
         ("{n} links", "{n} links"),
         ("", ""),
     ],

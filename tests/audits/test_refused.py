@@ -94,7 +94,7 @@ def test_a_sentence_at_the_top_says_so_everywhere(
     audit: wa.Audit, site: SiteServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = " ".join(repr(audit).split())
-    assert text.startswith("Audit: 9 pages, 2 ok, 0 failed, 7 refused,")
+    assert text.startswith(f"Audit of {site.url.partition('//')[2]}: 9 pages, 2 ok, 0 failed, 7 refused,")
     assert text.index(SAID) < text.index("Score: ")
     html = audit._repr_html_()
     assert html.index(SAID) < html.index("of 100")

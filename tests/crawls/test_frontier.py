@@ -95,7 +95,7 @@ def test_max_pages_is_kept_and_said() -> None:
     assert len(found.rows) == 20
     assert found.rows == crawl(tree, sitemap=None).rows[:20]
     assert found.fetched <= 20 + found.dropped
-    assert "20 pages" in found.stopped
+    assert f"stopped at 20 of at least {20 + len(found.reasons('limit'))} pages" in found.stopped
     assert "max_pages=" in found.stopped
     left = found.reasons("limit")
     assert left

@@ -144,8 +144,8 @@ def test_addresses_that_will_not_be_fetched_are_counted() -> None:
     assert row["detail"] == "https://a.example/shop/"
     assert row["addresses"] == pytest.approx(2_000 - 199, abs=20)
     assert row["links"] + len(whole.links) == 2_000
-    left = int(re.search(r"left out ([\d,]+)", whole.stopped)[1].replace(",", ""))  # type: ignore[index]
-    assert left == pytest.approx(1_991, abs=20)
+    known = int(re.search(r"10 of at least ([\d,]+) pages", whole.stopped)[1].replace(",", ""))  # type: ignore[index]
+    assert known == pytest.approx(2_001, abs=20)
 
 
 @pytest.mark.usefixtures("narrow")

@@ -11,7 +11,6 @@ import pandas as pd
 
 from webanalytics.audits.overview.display import Overview, audit_overview
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
-from webanalytics.audits.report.groups import host_of
 from webanalytics.audits.rules import RULES
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
@@ -54,9 +53,7 @@ def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any)
         notes.append(f"What to fix, rules and issues are those of {', '.join(wanted)} alone.")
         for name in ("Fix first", "Summary", "Issues"):
             sheets[name] = sheets[name][sheets[name]["rule"].isin(wanted)]
-    hosts = ", ".join(dict.fromkeys(filter(None, map(host_of, pages["url"].head(10_000)))))[:200]
-    told = [("hosts", hosts)] * bool(hosts)
-    told += [("fix first", cause) for cause in sheets["Fix first"]["cause"].head(10)]
+    told = [("fix first", cause) for cause in sheets["Fix first"]["cause"].head(10)]
     failed = parts.get("Failures", pd.DataFrame(columns=["pages", "reason"]))
     told += [("not read", f"{row['pages']:,}: {row['reason']}") for row in failed.to_dict("records")]
     more = pd.DataFrame([*told, *(("note", note) for note in notes)], columns=["what", "value"], dtype=object)
@@ -95,15 +92,17 @@ def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[s
 
 def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the sheets of an audit or a comparison: its score and figures, then its parts."""
-    rows: list[tuple[str, object]] = []
+    kind, _, site = overview.title.partition(" of ")
+    rows: list[tuple[str, object]] = [(kind.lower(), site)] * bool(site)
+    rows += [("note", text.replace("`", "")) for text in overview.warnings]
     if overview.earlier is not None:
         rows.append(("score before, of 100", overview.earlier))
     if overview.score is not None:
         rows.append(("score, of 100", overview.score))
     rows += [("note", overview.alarm)] * bool(overview.alarm)
     rows += [(label, int(value.replace(",", ""))) for label, value in overview.figures]
-    rows += [("warning", overview.warning.replace("`", ""))] * bool(overview.warning)
-    rows += [("note", text.replace("`", "")) for text in overview.notes]
+    last = [*overview.notes, *[overview.folded[0]] * bool(overview.folded[0])]
+    rows += [("note", text.replace("`", "")) for text in last]
     figures = pd.DataFrame(rows, columns=["what", "value"], dtype=object)
     return {"Overview": figures, **{name: _titled(frame) for name, frame in parts.items()}}
 

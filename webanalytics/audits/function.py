@@ -31,6 +31,7 @@ from webanalytics.audits.storage.folders import keep_stored
 from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
+from webanalytics.core.strings import part_of
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots import keeping
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, EXTRACT, FACTS
@@ -171,7 +172,7 @@ async def audit(
             options=options,
             hooks=Hooks(
                 rows=partial(with_own_columns, counted=counted, chosen=own_columns),
-                partial=lambda frame: Audit(frame, replace(origin, stopped=INTERRUPTED)),
+                partial=lambda frame, asked: Audit(frame, replace(origin, stopped=interrupted(frame, asked))),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,
                 on_restored=None if loaded is None else loaded.take,
@@ -190,7 +191,9 @@ async def audit(
     return Audit(frame, origin)
 
 
-INTERRUPTED = "The audit was interrupted: these are the pages that were finished."
+def interrupted(frame: pd.DataFrame, asked: int) -> str:
+    """Return why these are not all pages that were asked for."""
+    return f"The audit was interrupted: it stopped at {part_of(len(frame), asked)}."
 
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:

@@ -115,7 +115,8 @@ def _phrase(sentence: str, language: str) -> str:
             if part in text and (found := pattern.fullmatch(text)):
                 held = {name: _held(name[0], value) for name, value in found.groupdict().items()}
                 if None not in held.values():
-                    return said.format(**held) + end * (text != sentence)
+                    made = said.format(**held) + end * (text != sentence)
+                    return made if text[0] == sentence[0] else made[0].upper() + made[1:]
     return sentence
 
 
@@ -130,7 +131,10 @@ def _held(kind: str, value: str) -> str | None:
     if kind == "r":
         known = any(value in _texts(domain, spoken()) for domain in ("report", "rules"))
         return say(value) if known else None
-    return phrase(value) if kind == "s" else value
+    if kind != "s":
+        return value
+    made = phrase(value)
+    return made if made != value else phrase(f"{value}.").removesuffix(".")  # it had lost its full stop
 
 
 def number(value: float, digits: int = 0) -> str:

@@ -25,11 +25,14 @@ from webanalytics.thresholds import PRIORITIES
 GATE = 3
 """Exit status if there are issues of the named priority or a higher one."""
 
+SCREEN = "summary"
+"""The format that is no table: score, what to fix first, and what could not be read."""
+
 LEVELS = PRIORITIES[::-1]
 MOST_RULES = 500
 """Rules that a summary names: all of them."""
 
-_OWN = ("rules", "profile", "thresholds", "image_sizes", "resources", "report", "save", "fail_on")
+_OWN = ("rules", "profile", "thresholds", "report", "save", "fail_on")
 _OF_WORKBOOK = ("columns", "only_rules")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "extract")
 """Flags that are arguments of `webanalytics.audit`."""
@@ -63,9 +66,13 @@ def add_extract(parser: argparse.ArgumentParser) -> None:
 
 def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     """Add the flags about issues, which crawls have too, and return their group."""
-    group = parser.add_argument_group(
-        "issues", "With any of these, a summary of the issues is printed, and the pages only with -o or -f."
-    )
+    for action in parser._actions:
+        if action.dest == "format":
+            action.choices = (SCREEN, *(action.choices or ()))
+            action.help = (
+                "what to print: the summary (score, what to fix first) on a terminal, csv into a pipe"
+            )
+    group = parser.add_argument_group("issues")
     meaning = "which rules count and how much: desktop_crawler (default), strict, news, or a .toml file"
     group.add_argument("--profile", metavar="NAME", help=meaning)
     group.add_argument(
@@ -119,9 +126,16 @@ def names_of(text: str) -> list[str]:
 
 
 def is_wanted(arguments: argparse.Namespace) -> bool:
-    """Return whether to show what to fix: on a terminal, and where flags ask for it; else the table alone."""
+    """Return whether issues are looked for: where they are shown, and where flags ask for what needs them."""
     asked = any(getattr(arguments, name, None) for name in (*_OWN, *_OF_WORKBOOK))
-    return asked or (arguments.format is None and sys.stdout.isatty())
+    return asked or shows(arguments) == SCREEN
+
+
+def shows(arguments: argparse.Namespace) -> str | None:
+    """Return what standard output gets: a terminal the first screen, a pipe the table that no file has."""
+    if arguments.format is not None:
+        return str(arguments.format)
+    return SCREEN if sys.stdout.isatty() or arguments.output is not None else None
 
 
 def keywords(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -186,9 +200,8 @@ def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True
         good = tried(lambda: audit.save(arguments.save), "the audit is kept in")
     if arguments.report:
         good = tried(lambda: audit.report(arguments.report), "the report is in") and good
-    # what is printed of pages has standard output for itself
-    file = sys.stdout if arguments.format is None else sys.stderr
-    print_summary(audit, file)
+    # a table has standard output for itself
+    print_summary(audit, sys.stdout if shows(arguments) == SCREEN else sys.stderr)
     return _gate(audit.issues, arguments.fail_on, "issues", "fail-on"), good
 
 

@@ -288,7 +288,7 @@ def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: 
     audit = answer if isinstance(answer, Audit) and audits.is_wanted(arguments) else None
     frame = answer.raw if isinstance(answer, Audit) else answer
     good = True
-    if audit is None or arguments.output is not None or arguments.format is not None:
+    if audit is None or arguments.output is not None or audits.shows(arguments) != audits.SCREEN:
         good = _write(frame, audit, arguments)
     gate = 0
     if audit is not None:
@@ -326,7 +326,7 @@ def _write(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespa
     good = True
     if arguments.output is not None:
         good = written(frame, arguments.output, lambda: audits.write_pages(frame, audit, arguments))
-    if arguments.output is None or arguments.format is not None:
+    if arguments.format != audits.SCREEN and (arguments.output is None or arguments.format is not None):
         good = printed(frame, lambda: _print(frame, arguments.format, raw=arguments.raw)) and good
     return good
 

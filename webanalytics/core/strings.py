@@ -53,6 +53,15 @@ def counted(count: int, noun: str = "page") -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def part_of(done: int, total: int, least: bool = False) -> str:
+    """Return how many pages of all are done; of a crawl, of those that are known at least.
+
+    >>> part_of(128, 500), part_of(128, 1500, least=True)
+    ('128 of 500 pages', '128 of at least 1,500 pages')
+    """
+    return f"{done:,} of {'at least ' * least}{counted(total)}"
+
+
 def one_line(text: str) -> str:
     r"""Return a text on one line and without control characters, which would act on the terminal."""
     if not text.isprintable():

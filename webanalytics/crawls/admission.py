@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.outcomes import JobResult
+from webanalytics.core.strings import part_of
 from webanalytics.crawls.candidates import AddressCounts, Candidate, Skip, State
 from webanalytics.crawls.page_answers import Read
 from webanalytics.crawls.patterns import pattern_of
@@ -165,20 +166,23 @@ class Admission:
         """Leave out all that was not settled, and return why the crawl ends."""
         limit = f"max_pages={self.scope.max_pages}"
         self._leave_out(limit)
+        return (
+            f"The crawl stopped at {self._part()}: the others are in `.skipped`. `max_pages=` sets the limit."
+        )
+
+    def _part(self) -> str:
         skips = (known for known in self.seen.values() if isinstance(known, Skip))
         left = sum(skip.reason == "limit" for skip in skips) + self.counted.addresses
-        return (
-            f"The crawl stopped at {self.scope.max_pages:,} pages and left out {left:,} of the addresses "
-            "that it had found: they are in `.skipped`. `max_pages=` sets the limit."
-        )
+        return part_of(self.kept, self.kept + left, least=True)
 
     def cut(self) -> None:
         """End an interrupted crawl: what is found from now on is left out."""
         self._cut = "interrupted"
 
-    def leave_out_rest(self) -> None:
-        """Leave out what an interrupted crawl has not settled."""
+    def leave_out_rest(self) -> str:
+        """Leave out what an interrupted crawl has not settled, and return why the crawl ends."""
         self._leave_out("interrupted")
+        return f"The crawl was interrupted: it stopped at {self._part()}."
 
     def _leave_out(self, detail: str) -> None:
         for url in self._sitemap or ():

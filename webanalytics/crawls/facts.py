@@ -79,8 +79,8 @@ def cut_off(admission: Admission) -> Iterator[str]:
         )
     if counted:
         yield (
-            f"About {counted:,} addresses were counted and not kept, as far more are known than "
-            "`max_pages=` wants: `.skipped` has them by pattern."
+            f"About {counted:,} addresses were counted and not kept: `.skipped` has them by pattern, as far "
+            "more are known than `max_pages=` wants."
         )
     how = 'If it ends, `max_sequence=` lets a crawl go further, and `traps="report"` to its end.'
     yield from _few(admission.traps.told(_trapped(admission), certain=False), how)

@@ -348,9 +348,9 @@ class _Crawl:
     def _finished(self) -> Any:
         """Return the audit of what an interrupted crawl has."""
         self._frontier.cut()
-        self._admission.leave_out_rest()
+        why = self._admission.leave_out_rest()
         frame = self._rows.frame()
-        return self._audit(frame, ["The crawl was interrupted.", *given_up(frame)])
+        return self._audit(frame, [why, *given_up(frame)])
 
     def _audit(self, frame: pd.DataFrame, reasons: Sequence[str]) -> Any:
         facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, reasons)

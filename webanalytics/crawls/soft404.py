@@ -20,6 +20,7 @@ from webanalytics.audits.content.duplicates import jaccard, shingles, words
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
 from webanalytics.runs.storage.lazy_columns import values_of_column
+from webanalytics.urls import parts_of
 
 ALIKE = 0.85
 """Similarity of texts from which two pages are the same one: shared among all shingles of three words."""
@@ -255,10 +256,7 @@ def suspects(pages: Iterable[Seen]) -> list[str]:
 
 
 def _origin(url: str) -> str | None:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
+    parts = parts_of(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else None
 
 

@@ -27,6 +27,7 @@ from webanalytics import sync
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.notebook.issue_table import offer
 from webanalytics.runs.boundary import keeps_frames
 from webanalytics.runs.functions.source import later_names
 
@@ -200,3 +201,4 @@ def register() -> None:
 
 _give_methods()
 register()
+offer()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cached_property, wraps
 from typing import Any, ClassVar, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from lxml.html import HtmlElement
 
@@ -15,6 +15,7 @@ from webanalytics.page.decoder import Decoded, decode, wrap_plain_text
 from webanalytics.page.document import Document, Element
 from webanalytics.page.tree import parse
 from webanalytics.page.visible_text import drop_invisible, given_text, shown, visible_text
+from webanalytics.urls import parts_of
 
 # What the URL Standard strips from the ends of a URL, and what it removes within it.
 _URL_ENDS = "".join(map(chr, range(0x21)))
@@ -273,10 +274,7 @@ class Links:
     @cached_property
     def _origin(self) -> str:
         """Scheme and host of the page's base address, '' unless it is a web address."""
-        try:
-            scheme, host = urlsplit(self._base_url)[:2]
-        except ValueError:
-            return ""
+        scheme, host = parts_of(self._base_url)[:2]
         return f"{scheme}://{host}" if scheme in ("http", "https") and host else ""
 
 

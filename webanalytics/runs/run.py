@@ -45,7 +45,7 @@ TURN_SECONDS = 0.005
 """Seconds of taking results before yielding to the event loop."""
 
 
-def as_they_are(frame: pd.DataFrame) -> pd.DataFrame:
+def as_they_are(frame: pd.DataFrame, *_: int) -> pd.DataFrame:
     """Return rows unchanged."""
     return frame
 
@@ -58,8 +58,8 @@ class Hooks:
     rows: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
     # makes the final frame from the row-per-input frame; also used for partial results
     finish: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
-    # makes of the frame of a partial result what the function returns
-    partial: Callable[[pd.DataFrame], Any] = as_they_are
+    # makes of the frame of a partial result, and of how many rows were asked for, what the function returns
+    partial: Callable[[pd.DataFrame, int], Any] = as_they_are
     # sees each result as it comes and returns what to keep
     on_answer: Callable[[JobResult, FrameBuilder], JobResult] | None = None
     # sees each result of a checkpoint, and returns what to keep, None for one to get anew
@@ -169,7 +169,9 @@ class _Call:
         self._store: Checkpoint | None = None
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
-        self._partial = Partial(lambda: hooks.partial(self._finished()), lambda: self._builder.rows_done)
+        self._partial = Partial(
+            lambda: hooks.partial(self._finished(), len(rows.labels)), lambda: self._builder.rows_done
+        )
         self._report = Report(note=self._run.note)
         self._served = tuple(place for place, item in enumerate(operations) if backend.serves(item))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -13,6 +14,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
@@ -45,6 +49,16 @@ LAB_SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none", "scrollPastEnd": False},
     "@jupyter-widgets/jupyterlab-manager/plugin": {"saveState": True},
 }
+
+RENEW = "WEBANALYTICS_RENEW_PICTURES"
+"""Environment variable with which the pictures of the documentation are taken anew."""
+DOCUMENTED = Path(__file__).parents[3] / "docs" / "widgets"
+SHOWS = "Shows"
+"""Name of the text in a picture that says what it shows."""
+CHANGING = re.compile(r"127\.0\.0\.1:\d+|(?:< )?\b[\d.]+ m?s\b")
+"""Ports and times, which differ from run to run."""
+DIFFERENT = 0.1
+"""Share of the words that another machine may say otherwise, such as a score where its pages are slow."""
 
 _READY = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
@@ -73,6 +87,21 @@ _EXECUTE = """async code => {
 _SHUT_DOWN = "async () => { await window.jupyterapp.serviceManager.sessions.shutdownAll(); }"
 _PICTURES_THERE = """() => [...document.querySelectorAll('.jp-OutputArea-output img')]
     .every(image => image.complete && (image.naturalWidth > 0 || !image.getAttribute('src')))"""
+
+
+def documented(picture: Path, area: Locator) -> None:
+    """Compare a picture of the documentation with what stands there now, or take it anew."""
+    said = Counter(CHANGING.sub("", area.inner_text()).split())
+    if os.environ.get(RENEW):
+        area.screenshot(path=picture, animations="disabled")
+        about = PngInfo()
+        about.add_itxt(SHOWS, " ".join(sorted(said.elements())))
+        with Image.open(picture) as image:
+            image.convert("RGB").quantize(256).save(picture, pnginfo=about, optimize=True)
+    with Image.open(picture) as image:
+        shown = Counter(str(image.info.get(SHOWS, "")).split())
+    other = ((said - shown) + (shown - said)).total() / max(1, (said + shown).total())
+    assert other <= DIFFERENT, f"{picture.name} is old: {RENEW}=1 takes it anew; {said - shown}"
 
 
 @dataclass(frozen=True)
@@ -232,14 +261,18 @@ class Notebook:
         self.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
 
     def shot(self, name: str, area: Locator | None = None) -> None:
-        """Keep a picture of an area, by default the last cell's output, where a folder is named for them."""
+        """Keep a picture of an area, by default the last cell's output, where a folder is named for them.
+
+        One that the documentation has must say what is said today; `RENEW` takes it anew.
+        """
         self.page.wait_for_function(_PICTURES_THERE)
-        folder = os.environ.get(SCREENSHOTS)
-        if not folder:
-            return
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        area, folder = area or self.output(), os.environ.get(SCREENSHOTS)
         self.page.mouse.move(0, 0)
-        (area or self.output()).screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            area.screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
+        if (DOCUMENTED / f"{name}.png").exists():
+            documented(DOCUMENTED / f"{name}.png", area)
 
     def close(self) -> None:
         """Stop the notebook's kernel and close the page."""

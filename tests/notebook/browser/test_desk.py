@@ -20,7 +20,7 @@ def test_stopping_midway_keeps_the_rows_and_the_kernel_answers_meanwhile(lab: La
     with SiteServer(pages, delay=0.5) as server:
         notebook = lab(DESK)
         fill(notebook, [server.url + path for path in pages])
-        limit = notebook.output().get_by_role("spinbutton", name="Fetches under way at once from one host.")
+        limit = notebook.output().get_by_role("spinbutton", name="… from one host")
         limit.fill("2")
         limit.blur()
         press(notebook, "Run")
@@ -28,7 +28,7 @@ def test_stopping_midway_keeps_the_rows_and_the_kernel_answers_meanwhile(lab: La
         assert notebook.execute("print(6 * 7, desk._background.running)") == "42 True\n"
         notebook.shot("desk-running")
         press(notebook, "Stop")
-        notebook.output().get_by_text("Stopped:").wait_for()
+        notebook.output().get_by_text("Stopped at").first.wait_for()
         open_tab(notebook, "Pages")
         rows = int(notebook.execute("print(len(desk.frame))"))
         assert 0 < rows < 60
@@ -90,9 +90,7 @@ def test_uploading_a_csv(lab: Lab, site: SampleSite, tmp_path: Path) -> None:
         button.click()
     chooser.value.set_files(table)
     notebook.output().get_by_text("Which column of the file holds the URLs?").wait_for()
-    notebook.output().locator(".widget-dropdown select[title='Column that holds the URLs']").select_option(
-        "second"
-    )
+    notebook.output().get_by_label("Column that holds the URLs").select_option("second")
     notebook.output().get_by_text("2 URLs taken from the file").wait_for()
     assert "first,second" not in notebook.save()
 

@@ -41,7 +41,7 @@ def test_keywords_by_page(picture: Picture) -> None:
     assert title(ax) == "4 keywords by page, on 3 pages"
     # wick: 7 of 11 on /b, 0 of 7 elsewhere, so 2 * 7 * ln(18 / 11)
     assert colours(ax)[2] == pytest.approx([UNLIKELY, 14 * math.log(18 / 11), UNLIKELY])
-    assert note(ax) == "darker is more distinctive, numbers are frequencies"
+    assert note(ax) == "stronger is more distinctive, numbers are frequencies"
     picture(ax)
 
 
@@ -95,7 +95,7 @@ def test_an_address_that_redirects_to_a_page_of_the_frame_is_no_page() -> None:
 def test_a_single_page_is_coloured_by_frequency() -> None:
     ax = keyword_heatmap(frame_of([("/a", "lamp", 50), ("/a", "oil", 10)]))
     assert colours(ax) == [[50], [10]]
-    assert note(ax) == "darker is more often"
+    assert note(ax) == "stronger is more often"
 
 
 def test_metadata_keywords_are_no_frequencies() -> None:
@@ -115,7 +115,7 @@ def test_the_largest_map(picture: Picture) -> None:
     rows = [(f"/p{page}", f"word{word}", 1 + page * word) for page in range(45) for word in range(110)]
     ax = keyword_heatmap(frame_of(rows), top=100, max_pages=40)
     assert (len(labels(ax)), len(pages(ax))) == (100, 40)
-    assert note(ax).endswith("darker is more distinctive")
+    assert note(ax).endswith("stronger is more distinctive")
     assert len(texts(ax)) == 1
     picture(ax)
 

@@ -189,7 +189,7 @@ def test_a_hundred_rules_by_a_hundred_sections(picture: Picture) -> None:
 def test_numbers_that_do_not_fit_their_cells_are_colours_alone() -> None:
     rows = [(f"/blog/{page}", f"rule_{rule}", "title", "low") for page in range(120) for rule in range(30)]
     ax = issues_by_section(frame_of(rows), by="rule", top=30)
-    assert note(ax) == "darker is more pages, up to 120"
+    assert note(ax) == "stronger is more pages, up to 120"
     assert len(texts(ax)) == 1
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import io
 import subprocess
 import sys
@@ -99,10 +101,12 @@ def test_a_notebook_shows_the_axes() -> None:
     frame = pd.DataFrame({"url": "https://a.example/", "keyword": ["lamp"], "frequency": [1]})
     chart = keywords(frame)
     shown, details = DisplayFormatter().format(chart)
-    picture = Image.open(io.BytesIO(shown["image/png"]))
+    picture = Image.open(io.BytesIO(base64.b64decode(shown["image/png"])))
     assert picture.width == pytest.approx(8.5 * 144, abs=1)
     width, height = chart.figure.get_size_inches() * 96  # an inch is 96 pixels of CSS
     assert details["image/png"] == {"width": round(width), "height": round(height)}
+    assert f'alt="{html.escape(chart.get_title("left"))}"' in shown["text/html"], "a name for screen readers"
+    assert shown["image/png"] in shown["text/html"], "the same picture, which a dark theme turns around"
 
 
 def test_charts_never_import_pyplot() -> None:

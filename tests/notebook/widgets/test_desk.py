@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import ipywidgets
 import pandas as pd
 import pytest
 from ipywidgets.embed import dependency_state
@@ -83,7 +82,8 @@ def test_stopping_keeps_the_finished_rows() -> None:
         assert desk.frame is not None
         assert 2 <= len(desk.frame) < 40
         assert desk.audit is not None
-        assert desk.message == f"Stopped: {len(desk.frame)} of 40 pages are done."
+        assert desk.message == f"Stopped at {len(desk.frame)} of 40 pages."
+        assert (desk.form.bar.value, desk.form.bar.max) == (len(desk.frame), 40), "a full bar would be a lie"
         assert set(desk.frame["status"]) == {"ok"}
         seen = len(server.requests)
         time.sleep(0.4)
@@ -126,7 +126,7 @@ def test_stopping_on_a_loop() -> None:
         desk = asyncio.run(main(server))
     assert desk.frame is not None
     assert 1 <= len(desk.frame) < 30
-    assert desk.message.startswith("Stopped: ")
+    assert desk.message == f"Stopped at {len(desk.frame)} of 30 pages."
 
 
 def test_a_run_of_failures_is_no_success() -> None:
@@ -163,10 +163,10 @@ def test_every_field_that_a_failure_names_is_in_the_form() -> None:
     desk = app(["https://a.example/"])
     form = desk.form
     titles = [str(flag.description) for flag in form.flags.values()]
-    labels = repr([box.value for box in widgets_of(desk) if isinstance(box, ipywidgets.HTML)])
+    labels = [getattr(field, "description", "") for field in widgets_of(desk)]
     for text in FIELDS.values():
         named = re.findall("“(.+)”", text)
-        assert all(name in titles or name in labels for name in named), text
+        assert all(name in (*titles, *labels) for name in named), text
 
 
 def test_the_report_is_written_beside_the_notebook(
@@ -227,7 +227,7 @@ def test_what_goes_wrong_is_said_without_details(monkeypatch: pytest.MonkeyPatch
     desk = desk_for(["https://a.example/"])
     desk.form.run.click()
     assert desk.join(10)
-    assert desk.message == "This could not be done (RuntimeError). 0 of 1 pages are done."
+    assert desk.message == "This could not be done (RuntimeError). The run stopped at 0 of 1 page."
 
 
 def test_saved_pages_stay_in_python() -> None:
@@ -339,4 +339,4 @@ def test_a_rejected_key_is_said(service: Server) -> None:
     assert desk.join(30)
     assert "key" in desk.message
     assert KEY not in desk.message
-    assert "0 of 1 pages are done" in desk.message
+    assert "stopped at 0 of 1 page" in desk.message

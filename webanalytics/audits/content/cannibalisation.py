@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,7 @@ from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.page.keywords.keyness import UNLIKELY, keyness
 from webanalytics.runs.frames.schema import frame_of
+from webanalytics.urls import host_of
 
 NEIGHBOURS = 10
 """Pages with which each page is compared for each of its terms: those that claim it next most."""
@@ -91,17 +91,10 @@ def _groups(site: Site) -> Iterator[Terms]:
     groups: defaultdict[tuple[str, str], list[PageTerms]] = defaultdict(list)
     for page in whole.pages:
         if site.indexable[page.row] and first.get(clusters[page.row], page.row) == page.row:
-            groups[_host(site.name(page.row)), page.language].append(page)
+            groups[host_of(site.name(page.row)).removeprefix("www."), page.language].append(page)
     for pages in groups.values():
         if len(pages) > 1:
             yield whole.part(pages)
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
 
 
 def _claims(group: Terms) -> list[_Claims]:

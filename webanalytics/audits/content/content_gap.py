@@ -6,7 +6,6 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from heapq import nlargest
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
@@ -27,6 +26,7 @@ from webanalytics.page.keywords.keyness import UNLIKELY, keyness
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.runs.frames.schema import frame_of
+from webanalytics.urls import parts_of
 
 Contents: TypeAlias = "Audit | pd.DataFrame | Iterable[Audit | pd.DataFrame]"
 
@@ -270,8 +270,5 @@ def _host_names(url: str) -> set[str]:
     >>> sorted(_host_names("https://www.green-tea.example/"))
     ['greentea']
     """
-    try:
-        labels = (urlsplit(url).hostname or "").split(".")[:-1]
-    except ValueError:
-        return set()
+    labels = (parts_of(url).hostname or "").split(".")[:-1]
     return {label.replace("-", "") for label in labels} - {"www", ""}

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import pandas as pd
 from webanalytics.audits.content.duplicates import words as in_order
 from webanalytics.audits.site import Site
 from webanalytics.errors import ParameterError
+from webanalytics.urls import parts_of
 
 Weights = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int32]
@@ -120,10 +121,7 @@ def _headings(cell: object) -> Iterator[object]:
 
 
 def _steps(url: str) -> list[str]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return []
+    parts = parts_of(url)
     return _STEP.findall(unquote(f"{parts.path} {parts.query}").lower())
 
 

@@ -9,6 +9,7 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -16,7 +17,8 @@ import pandas as pd
 from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited, Origin
-from webanalytics.audits.overview.failures import refusal_warning, refused
+from webanalytics.audits.overview.failures import refused
+from webanalytics.audits.overview.head import head, site_of
 from webanalytics.audits.score import COUNTED, ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
 from webanalytics.audits.work.muting import notes as muted_notes
@@ -93,41 +95,42 @@ class Overview:
     hint: str = ""
     alarm: str = ""
     """Why pages cannot be found, if they cannot."""
-    warning: str = ""
+    warnings: Sequence[str] = ()
     """What is to be known before the rest."""
+    folded: tuple[str, Sequence[str]] = ("", ())
+    """A line on what is of less use, and what HTML folds away behind it."""
 
 
 def audit_overview(
     audit: Audited, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
 ) -> Overview:
-    """Return the overview of an audit, with at most ``most`` causes; of a ``selected`` one with its pages."""
+    """Return the overview of an audit, or of a ``selected`` part of one, with at most ``most`` causes."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
     missing, away = count_missing(frame), refused(frame)
     pages = len(frame) - missing
     figures = [("pages", f"{pages:,}"), ("ok", f"{good:,}"), ("failed", f"{pages - good - away:,}")]
     figures += [("refused", f"{away:,}")] * (away > 0) + [("missing", f"{missing:,}")] * (missing > 0)
-    stopped = audit.origin.stopped or ("" if audit.origin.crawl is None else audit.origin.crawl.stopped)
-    notes = [_text(stopped, 1_000)] * bool(stopped)
-    notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
+    first = head(audit)
+    named = f"Audit of {'some pages of ' * selected}{_text(first.site)}" if first.site else "Audit"
+    begun = partial(Overview, named, warnings=[_text(line, 1_000) for line in first[1:] if line])
+    notes = [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
-        return Overview("Audit", figures, notes=notes)
-    failed, warning = _failures(audit.failures()), refusal_warning(frame)
+        return begun(figures, notes=notes)
+    failed = _failures(audit.failures())
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
-        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint, warning=warning)
-    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.causes(), most), *failed]
-    return Overview(
-        "Audit of some of its pages" if selected else "Audit",
+        return begun(figures, blocks=failed, notes=notes, hint=hint)
+    return begun(
         figures + _by_priority(audit.issues),
         audit.score,
         scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
         alarm=audit.alarm,
-        blocks=blocks,
-        notes=[*muted_notes(audit.muted, audit.origin.mutes), *notes, *_rule_notes(audit.issues)],
+        blocks=[*_fix_first(audit.causes(), most), *failed],
+        notes=[*muted_notes(audit.muted, audit.origin.mutes), *notes, *_failed_note(audit.issues)],
+        folded=_untried(audit.issues),
         hint='See .causes(), .summary(), .issues, .failures() and .pages; .report("report.html") and '
         '.to_excel("audit.xlsx") write them.',
-        warning=warning,
     )
 
 
@@ -169,23 +172,6 @@ def _failures(found: pd.DataFrame) -> list[Block]:
     return [Block("Not read", ("reason", "addresses", "for example"), rows, more, lines=lines)]
 
 
-def _pages(pages: pd.DataFrame) -> Block:
-    names = {"url": "url", "status": "status", "score": "score", "title": "title"}
-    names |= {f"issues_{priority}": priority for priority in PRIORITIES}
-    shown = pages.head(MOST_ROWS)
-    columns = ("url", "score", *(f"issues_{priority}" for priority in PRIORITIES), "title")
-    cells = [shown[name].astype(object).tolist() for name in columns if name in shown]
-    rows = [
-        tuple("" if pd.isna(value) else _figure(value) for value in row) for row in zip(*cells, strict=True)
-    ]
-    more = f"and {len(pages) - MOST_ROWS:,} more pages" if len(pages) > MOST_ROWS else ""
-    return Block("Pages", [names[name] for name in columns if name in shown], rows, more)
-
-
-def _figure(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else _text(value, 60)
-
-
 def comparison_overview(
     frames: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame],
     score: ScoreChange,
@@ -208,8 +194,9 @@ def comparison_overview(
         before, after = to_one_decimal(score.before), to_one_decimal(score.after)
         scored = f"{before} -> {after} of 100 ({score.change:+g})"
     read = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
+    site = site_of(pages["url"])
     return Overview(
-        "Comparison",
+        f"Comparison of {_text(site)}" if site else "Comparison",
         figures,
         score.after,
         score.before,
@@ -273,16 +260,21 @@ def _site_notes(origin: Origin) -> list[str]:
     return [*shown, *more]
 
 
-def _rule_notes(issues: pd.DataFrame) -> list[str]:
-    """Return sentences on rules that were not tried or failed: they did not pass."""
+def _untried(issues: pd.DataFrame) -> tuple[str, list[str]]:
+    """Return a line on the rules that were not tried, and what they lacked: they did not pass."""
     groups = sorted(untried(issues).items(), key=lambda item: -len(item[1]))
-    parts = [
-        f"{_text(titles[0]) if len(titles) == 1 else f'{len(titles)} rules'} without {why}"
-        for why, titles in groups
-    ]
-    notes = ["Not tried: " + "; ".join(parts) + "."] * bool(parts)
+    if not groups:
+        return "", []
+    count = f"{sum(len(titles) for _, titles in groups):,}"
+    needs = "most of them need" if len(groups) > 1 else "it needs" if count == "1" else "they need"
+    more = [f"{_named(titles)}: need{'s' * (len(titles) == 1)} {why}." for why, titles in groups]
+    return f"Not tried: {counted(count, 'rules')}; {needs} {groups[0][0]}.", more
+
+
+def _failed_note(issues: pd.DataFrame) -> list[str]:
+    """Return a sentence on rules that failed: they did not pass."""
     failed = [title(rule) for rule in issues.attrs.get("webanalytics", {}).get("rules_failed", ())]
-    return notes + [f"Broke off on odd data: {_named(failed)}"] * bool(failed)
+    return [f"Broke off on odd data: {_named(failed)}"] * bool(failed)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -311,7 +303,7 @@ def counted(value: str, label: str) -> str:
         label = label.replace("pages", "page").replace("issues", "issue").replace("their page", "its page")
         label = (
             label.replace("addresses", "address").replace("faults", "fault").replace("warnings", "warning")
-        )
+        ).replace("rules", "rule")
     return f"{value} {label}"
 
 
@@ -320,7 +312,7 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     room = min(width or shutil.get_terminal_size((100, 24)).columns, WIDEST)
     figures = ", ".join(counted(value, label) for label, value in overview.figures)
     lines = _wrapped(f"{overview.title}: {figures}", room)
-    lines += _wrapped(overview.warning, room)
+    lines += [line for text in overview.warnings for line in _wrapped(text, room)]
     lines += [f"Score: {overview.scored}"] * bool(overview.scored)
     lines += _wrapped(overview.alarm, room)
     for block in overview.blocks:
@@ -331,7 +323,8 @@ def as_text(overview: Overview, width: int | None = None) -> str:
         shown = shown or table_lines(headings, rows, numbers=NUMBERS, width=room)
         lines += ["", block.heading, *shown]
         lines += [block.more] * bool(block.more)
-    for part in (overview.notes, [overview.hint] if overview.hint else []):
+    last = [*overview.notes, *[overview.folded[0]] * bool(overview.folded[0])]
+    for part in (last, [overview.hint] if overview.hint else []):
         lines += [""] * bool(part) + [line for text in part for line in _wrapped(text, room)]
     return "\n".join(lines)
 

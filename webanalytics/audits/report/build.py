@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -58,6 +59,7 @@ STYLES = ("report.css", "lists.css", "chapters.css", "media.css")
 MOST_CHANGES = 20_000
 """Most rows of a table of changes in the report."""
 
+_SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z])")
 _PLAIN = Brand()
 _SCRIPT = '"use strict";\n(() => {\n{}})();\n'
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -113,7 +115,8 @@ def write_report(
     notes = [gaps.plain(note) for note in (refusal_warning(pages), *known.notes) if note]
     failures = why_not_read(pages) if known.failures is None else known.failures
     with speaking(brand.language):
-        known = replace(known, notes=[*map(phrase, notes)], failures=failures)
+        spoken_notes = [" ".join(map(phrase, _SENTENCES.split(note))) for note in notes]
+        known = replace(known, notes=spoken_notes, failures=failures)
         document = render(read(pages, issues, summary), known, title=title, brand=brand).encode()
     written = printed(document, brand.browser) if brand.browser else document
     try:
@@ -232,7 +235,7 @@ def _title(content: Content, besides: Besides) -> str:
         return named
     both = besides.audited_before, besides.audited_at
     first, last = (day(moment, both[0].date() == both[1].date()) for moment in both)
-    return f"{named}: {first} → {last}"
+    return say("{title}: {period}", title=named, period=f"{first} → {last}")
 
 
 def payload(content: Content, cells: Cells) -> dict[str, Any]:
@@ -266,6 +269,8 @@ def _strangers(content: Content) -> list[Any]:
 def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
     shown = frame.head(MOST_CHANGES)
     names = [str(column) for column in shown.columns]
+    if "evidence" in names:
+        shown = shown.assign(evidence=[phrase(e) if isinstance(e, str) else e for e in shown["evidence"]])
     found = table(cells, shown.set_axis(names, axis=1), names)
     filled = {column: places for column, places in found.items() if any(places) or not places}
     return {"name": name, "rows": len(shown), "columns": filled}

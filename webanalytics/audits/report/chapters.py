@@ -275,7 +275,7 @@ def _common(cells: dict[str, list[Scalar]]) -> Table:
         [Cell(str(cells["keyword"][row])), *(number(cells[name][row]) for name in _TERM_COLUMNS[1:])]
         for row in rows[:MOST_TERMS]
     ]
-    return Table(say("On most pages"), "", heads, lines, left)
+    return Table(say("On many pages"), "", heads, lines, left)
 
 
 def _best_pages(cells: dict[str, list[Scalar]]) -> dict[Scalar, list[int]]:

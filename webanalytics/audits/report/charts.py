@@ -201,7 +201,7 @@ def matrix(content: Content) -> Matrix | None:
         )
         for section in shown
     ]
-    note = say("Pages with an issue of a category; the darker, the larger their share.")
+    note = say("Pages with an issue of a category; the stronger the colour, the larger their share.")
     if len(sizes) > len(shown):
         of = {"part": number(len(shown)), "whole": number(len(sizes))}
         note += " " + say("The largest {part} of {whole}, those with the most to fix first.", **of)

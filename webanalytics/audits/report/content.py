@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.graph.site_links import count_missing
+from webanalytics.audits.overview.head import site_of
 from webanalytics.audits.report import large
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.gaps import plain
-from webanalytics.audits.report.groups import Kind, cut, host_of
+from webanalytics.audits.report.groups import Kind, cut
 from webanalytics.audits.score import COUNTED
-from webanalytics.audits.words import phrase, say, several, spoken
+from webanalytics.audits.words import phrase, say, spoken
 from webanalytics.thresholds import PRIORITIES
 
 LONGEST_URL = 4000
@@ -206,13 +207,7 @@ class Content:
     @cached_property
     def host(self) -> str:
         """The host of most pages, and how many others there are."""
-        hosts = Counter(filter(None, map(host_of, self.values("url"))))
-        if not hosts:
-            return ""
-        (first, _), *_rest = hosts.most_common(1)
-        others = len(hosts) - 1
-        more = several("{host} and {n} other host", "{host} and {n} other hosts", others, host=first)
-        return more if others else first
+        return site_of(self.values("url"))
 
 
 def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Content:

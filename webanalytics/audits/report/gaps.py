@@ -11,7 +11,10 @@ from webanalytics.audits.report.cells import column
 from webanalytics.audits.words import phrase, say, several
 
 MOST_FAILURES = 8
-_ADVICE = re.compile(r"(?:; |,? see |: they are in )`[^`]+`[^.;]*|: see \.\w+\(\)| `[a-z_]+=[^`]*` [^.]*\.")
+_ADVICE = re.compile(
+    r"(?:; |,? see |: (?:(?:they|the others) are in |(?=`\.)))`[^`]+`[^.;]*|: see \.\w+\(\)|"
+    r" `[a-z_]+=[^`]*` [^.]*\."
+)
 
 
 class Gap(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
-from urllib.parse import urlsplit
 
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.thresholds import TOP_LEVEL
+from webanalytics.urls import host_of
 
 ONE_SITE = 0.9
 """Share of the pages from which their most common host makes them pages of one site."""
@@ -38,14 +38,6 @@ def cut(urls: Sequence[Scalar], sections: Sequence[Scalar]) -> tuple[Kind, list[
         return "host", [host or None for host in hosts]
     both = zip(hosts, folders, strict=True)
     return "section", [folder if host in (main, "") else host for host, folder in both]
-
-
-def host_of(url: Scalar) -> str:
-    """Return the host of an address with its port, '' where there is none."""
-    try:
-        return urlsplit(str(url)).netloc.rpartition("@")[2].lower()
-    except ValueError:
-        return ""
 
 
 def site_of(url: Scalar) -> str:

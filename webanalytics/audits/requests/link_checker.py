@@ -9,11 +9,11 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
-from urllib.parse import urlsplit
 
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.core.messages import row_sentence
 from webanalytics.fetching import Fetcher, FetchError, Response
+from webanalytics.urls import host_of
 
 Row: TypeAlias = dict[str, Any]
 
@@ -80,18 +80,11 @@ def _lanes(targets: Mapping[str, str], per_host: int) -> Iterator[deque[str]]:
     """Yield the addresses in queues that are worked off one by one, several for each host."""
     hosts: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for url, kind in targets.items():
-        hosts[_host(url), kind == "external"].append(url)
+        hosts[host_of(url), kind == "external"].append(url)
     for (_, external), urls in hosts.items():
         count = min(len(urls), per_host, EXTERNAL_AT_ONCE if external else per_host)
         for lane in range(count):
             yield deque(urls[lane::count])
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).netloc
-    except ValueError:
-        return ""
 
 
 async def check_one(fetcher: Fetcher, url: str, kind: str) -> Row:

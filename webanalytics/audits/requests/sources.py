@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
-from urllib.parse import urlsplit
 
 import pandas as pd
 
@@ -24,6 +23,7 @@ from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.frames.inputs import Inputs, has_archives, read_values
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.frames.sitemap import sitemap_frame
+from webanalytics.urls import parts_of
 
 LARGEST_ROBOTS = 600_000
 """Bytes of a robots.txt that are read: more than RFC 9309 section 2.5 asks for."""
@@ -150,10 +150,7 @@ def origins_of(urls: Iterable[Any]) -> list[str]:
 
 
 def _origin(url: str) -> str | None:
-    try:
-        parts = urlsplit(url.strip())
-    except ValueError:
-        return None
+    parts = parts_of(url.strip())
     if parts.scheme not in ("http", "https") or not parts.netloc:
         return None
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"

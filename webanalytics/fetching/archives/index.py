@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from webanalytics.core.outcomes import ArchivedPage, Fetched, Stored
 from webanalytics.fetching.archives.answers import Answer, Found, Unreadable, found_in, moment
 from webanalytics.fetching.archives.fetches import FetchNote
 from webanalytics.fetching.content import is_page_type
+from webanalytics.urls import parts_of
 
 Duplicates = Literal["latest", "all"]
 
@@ -244,10 +245,7 @@ def robots_origin(url: str) -> str:
     >>> robots_origin("https://A.example/robots.txt"), robots_origin("https://a.example/x/robots.txt")
     ('https://a.example', '')
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
+    parts = parts_of(url)
     wanted = parts.path == "/robots.txt" and not parts.query and "@" not in parts.netloc
     return f"{parts.scheme.lower()}://{parts.netloc.lower()}" if wanted else ""
 

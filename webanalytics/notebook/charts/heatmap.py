@@ -170,8 +170,8 @@ def _note(pages: pd.DataFrame, shown: list[str]) -> str:
 def _legend(numbered: bool, single: bool) -> str:
     """Return what numbers and colours mean."""
     if single:
-        return "darker is more often"
-    return "darker is more distinctive" + (", numbers are frequencies" if numbered else "")
+        return "stronger is more often"
+    return "stronger is more distinctive" + (", numbers are frequencies" if numbered else "")
 
 
 def paint_cells(ax: Axes, times: Cells, scores: Cells | None = None) -> bool:

@@ -139,9 +139,16 @@ def issues_by_section(
     columns = found["kind"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
     rows = _once(found, "section")["section"].value_counts(sort=False)
     rows = rows.sort_values(ascending=False, kind="stable")
-    kept, shown = columns.head(top).index.tolist(), rows.head(max_sections).index.tolist()
+    kind_of_row, several = _spoken(segment), rows
+    if (
+        segment == "section"
+        and data.is_audit(frame)
+        and data.is_of_several_hosts(frame.pages["url"].tolist())
+    ):
+        kind_of_row = "host"
+        several = rows[rows > 1] if (rows > 1).any() else rows  # one page a row is a wall of equal cells
+    kept, shown = columns.head(top).index.tolist(), several.head(max_sections).index.tolist()
     ax = style.start(ax, style.row_height(len(shown), 2.4))
-    kind_of_row = _spoken(segment)
     notes = [left_out(len(shown), len(rows), kind_of_row), left_out(len(kept), len(columns), by)]
     if found.empty:
         captions.message(ax, _reason(issues))
@@ -152,7 +159,7 @@ def issues_by_section(
             ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept
         )
         if not paint_cells(ax, cells):
-            notes.append(f"darker is more pages, up to {np.max(cells):,g}")
+            notes.append(f"stronger is more pages, up to {np.max(cells):,g}")
     notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
     heading = "Pages with issues" + ("" if found.empty else f", by {kind_of_row} and {by}")
     captions.headline(ax, title or heading, data.joined(*notes))

@@ -70,7 +70,7 @@ def link_flow(
             for label in ax.get_xticklabels():
                 label.set(rotation=90, va="center")
         if not paint_cells(ax, cells):
-            notes.append(f"darker is more links, up to {int(cells.max()):,}")
+            notes.append(f"stronger is more links, up to {int(cells.max()):,}")
     notes.append(data.failures(links) if len(links) > 1 else "")
     heading = f"Links between {counted(len(names), 'section')}" if len(names) else "Links between sections"
     captions.headline(ax, title or heading, data.joined(*notes))

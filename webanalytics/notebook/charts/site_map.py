@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from webanalytics.notebook.charts.crawl import pages_of
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import lettering, shortened
 from webanalytics.thresholds import TOP_LEVEL
+from webanalytics.urls import parts_of
 
 
 class Box(NamedTuple):
@@ -225,10 +226,7 @@ def _folders(url: str | None) -> tuple[str, str]:
     >>> _folders("https://a.example/docs/api/x"), _folders("https://a.example/docs/x")
     (('docs', 'api'), ('docs', ''))
     """
-    try:
-        path = urlsplit(url or "").path
-    except ValueError:  # an unclosed bracket of an IPv6 address, for example
-        path = ""
+    path = parts_of(url or "").path
     folders = [unquote(part) for part in path[: path.rfind("/") + 1].split("/") if part]
     return (folders[0] if folders else TOP_LEVEL), (folders[1] if len(folders) > 1 else "")
 

@@ -245,7 +245,9 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         tone = "warning" if run.remarks and found.tone == "good" else found.tone
         self._failures.value = found.failures
         self.form.bar.bar_style = BARS[tone]
-        self.form.bar.value = self.form.bar.max if total else 0
+        self.form.bar.value = (
+            (0 if frame is None else len(frame)) if ended else self.form.bar.max if total else 0
+        )
         self._say(" ".join([found.said, *run.notes, *run.remarks]), tone)
 
     def _on_report(self, _button: Any) -> None:

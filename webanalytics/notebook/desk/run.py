@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pandas as pd
 from markupsafe import Markup
@@ -24,13 +23,14 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview.failures import reasons, refusal_warning, refused
 from webanalytics.core.messages import Advice
-from webanalytics.core.strings import counted
+from webanalytics.core.strings import counted, part_of
 from webanalytics.notebook.desk.site import list_pages
 from webanalytics.notebook.explorer.table import clean, pages_of, texts
 from webanalytics.notebook.widgets.parts import TONES, as_text, panel, paragraph
 from webanalytics.operations import AUDIT
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.partial import Partial
+from webanalytics.urls import parts_of
 
 REDRAW_SECONDS = 0.1
 OPERATIONS = tuple(operation.name for operation in AUDIT)
@@ -283,12 +283,12 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
     reasons = failure_list(frame) if frame is not None and failed else ""
     away = refused(pages_of(frame)) if frame is not None and failed else 0
     if ended and ended != "Stopped":
-        return Outcome(f"{ended} {done:,} of {total:,} pages are done.", "bad", reasons)
+        return Outcome(f"{ended} The run stopped at {part_of(done, total)}.", "bad", reasons)
     counts = ((failed - away, "failed"), (away, "refused"))
     said = " and ".join(f"{counted(count, 'page')} {what}" for count, what in counts if count)
     some = f", {said}" if said else ""
     if ended:
-        told = f"Stopped: {done:,} of {total:,} pages are done{some}."
+        told = f"Stopped at {part_of(done, total)}{some}."
         return Outcome(told, "bad" if failed and failed == done else "warning", reasons)
     if failed and failed == done:
         return Outcome(f"Done in {seconds:.1f} s: {said}, none was read.", "bad", reasons)
@@ -349,8 +349,4 @@ def report_path(frame: pd.DataFrame, folder: Path) -> Path:
 
 def _host(url: str) -> str:
     """Return the host of an address as a part of a file's name: letters, digits, dots and hyphens."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-    return re.sub(r"[^a-z0-9.-]+", "-", host.lower()).strip(".-")[:60]
+    return re.sub(r"[^a-z0-9.-]+", "-", parts_of(url).hostname or "").strip(".-")[:60]

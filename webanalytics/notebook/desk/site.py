@@ -16,6 +16,7 @@ from webanalytics.fetching import Fetcher, FetchError
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.sitemap import parse_sitemap
 from webanalytics.runs.backends.local import fetch_settings
+from webanalytics.urls import parts_of
 
 USUAL_PLACES = ("/sitemap.xml", "/sitemap_index.xml")
 """Where sites put a sitemap that their robots.txt does not name."""
@@ -58,11 +59,8 @@ def addresses_of(text: str) -> list[str]:
     """
     address = text.strip()
     tries = [address] if "://" in address else [f"https://{address}", f"http://{address}"]
-    try:
-        parts = urlsplit(tries[0])
-        good = parts.scheme in ("http", "https") and ("." in (parts.hostname or "") or "://" in address)
-    except ValueError:
-        good = False
+    parts = parts_of(tries[0])
+    good = parts.scheme in ("http", "https") and ("." in (parts.hostname or "") or "://" in address)
     if not good or " " in address or not parts.hostname:
         raise ParameterError(
             "The `sitemap` parameter must be the address of a site or of a sitemap.", "sitemap"

@@ -4,14 +4,16 @@ Colours are from Okabe and Ito's palette (*Color Universal Design*, 2008) or dar
 contrasts with white by 3:1 (WCAG 2.2, 1.4.11); they are distinct under every common form of colour blindness,
 and ordered scales differ in lightness, so that they survive printing in grey.
 
-A chart is always drawn on an opaque white card, so it reads the same in a light and in a dark notebook and
-on paper. In the user's own figure the card is the inside of the axes; text around it takes a colour that is
-legible on that figure, whether it is light, dark or transparent.
+A chart is drawn on an opaque white card, so it reads the same on any ground and on paper; a notebook with a
+dark theme turns light into dark as it shows it. In the user's own figure the card is the inside of the axes;
+text around it takes a colour that is legible on that figure, whether it is light, dark or transparent.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
+import html
 import inspect
 import io
 import re
@@ -145,16 +147,29 @@ ParameterError
     When the frame lacks a column that is needed."""
 
 
+_DARK = (
+    ':is([data-jp-theme-light="false"], .vscode-dark, .dark, [data-theme="dark"]) .wa-chart '
+    "{ filter: invert(0.93) hue-rotate(180deg); }"
+)
+"""Light for dark and dark for light, hues as they were: in JupyterLab, VS Code, marimo and documentation."""
+
+
 class ChartAxes(Axes):
     """Axes of a new figure, which a notebook shows when they end a cell."""
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """Return the picture and its display size: it has more pixels than the notebook shows."""
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the picture and its display size, and HTML that follows the theme of the notebook."""
         stream = io.BytesIO()
         figure: Any = self.figure
         figure.savefig(stream, format="png")
         width, height = (round(side * _NOTEBOOK_DPI) for side in figure.get_size_inches())
-        return stream.getvalue(), {"width": width, "height": height}
+        picture = base64.b64encode(stream.getvalue()).decode()
+        named = html.escape(self.get_title("left") or self.get_title())
+        shown = (
+            f'<style>{_DARK}</style><img class="wa-chart" alt="{named}" width="{width}" height="{height}" '
+            f'style="max-width:100%;height:auto" src="data:image/png;base64,{picture}">'
+        )
+        return {"image/png": picture, "text/html": shown}, {"image/png": {"width": width, "height": height}}
 
 
 def new_axes(height: float, width: float = WIDTH) -> Axes:

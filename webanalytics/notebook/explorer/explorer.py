@@ -15,11 +15,12 @@ import traitlets
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.overview.failures import reason
+from webanalytics.audits.overview.head import Head, head
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.notebook.explorer.issues import MANY_PAGES, Issues, can_be_judged
 from webanalytics.notebook.explorer.site import links_of, site_keywords, site_tables
 from webanalytics.notebook.explorer.summary import static_html, summary
-from webanalytics.notebook.explorer.table import column, pages_of, table, with_derived
+from webanalytics.notebook.explorer.table import clean, column, pages_of, table, with_derived
 from webanalytics.notebook.widgets.previews import TYPES, details, file_bytes
 from webanalytics.runs.frames.foreign import as_pandas
 
@@ -71,7 +72,9 @@ class Explorer(anywidget.AnyWidget):
         pages = pages_of(frame)
         there = can_be_judged(frame)
         past = None if audit is None or audit._selected() is not None else audit.history
+        first = head(audit) if audit is not None else Head("")
         content = {
+            "head": {"site": clean(first.site), "notes": [clean(line, 1_000) for line in first[1:] if line]},
             "table": table(pages),
             "summary": summary(pages, past),
             "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
@@ -252,7 +255,7 @@ class Explorer(anywidget.AnyWidget):
                 found = self._issues.overview()
             except Exception:  # odd data: the table can be shown all the same
                 found = None
-        return static_html(self._content["table"], self._content["summary"], found)
+        return static_html(self._content, found)
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
         """Return the widget, and HTML for pages without a kernel."""

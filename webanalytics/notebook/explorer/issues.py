@@ -120,7 +120,7 @@ class Issues:
 
     @property
     def score(self) -> float | None:
-        """The health score of an audit; a frame with some of the columns has none."""
+        """The score of an audit; a frame with some of the columns has none."""
         return self.audit.score if self.whole else None
 
     @cached_property

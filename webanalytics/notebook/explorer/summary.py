@@ -208,13 +208,15 @@ LONGEST_CELL = 70
 _LEFT = Markup(' align="left" style="text-align:left"')
 
 
-def static_html(table: dict[str, Any], summary: dict[str, Any], issues: dict[str, Any] | None = None) -> str:
-    """Return figures, what to fix first, failures and the first rows of what the browser gets."""
+def static_html(content: dict[str, Any], issues: dict[str, Any] | None = None) -> str:
+    """Return head, figures, what to fix first, failures and the first rows of what the browser gets."""
+    table, summary = content["table"], content["summary"]
     found = issues or {"score": None, "causes": [], "alarm": "", "columns": []}
     columns = {item["key"]: item for item in (*table["columns"], *found["columns"])}
     rows = min(ROWS, table["length"])
     return render(
         "notebook/widgets/static/explorer.html",
+        head=content["head"],
         figures=summary["figures"],
         score=found["score"],
         points=to_one_decimal,

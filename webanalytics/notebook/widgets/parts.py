@@ -13,6 +13,7 @@ from typing import Any
 
 import ipywidgets as w
 import pandas as pd
+from ipywidgets.widgets.widget_description import DescriptionWidget
 from markupsafe import Markup
 
 from webanalytics import loops
@@ -243,8 +244,25 @@ def button(description: str) -> w.Button:
     return w.Button(description=description, button_style="primary", layout=w.Layout(width="auto"))
 
 
+_LABELLED = f"""
+.wa-labelled {{ height: auto; flex-direction: column; align-items: stretch; }}
+.wa-labelled > .widget-label {{ flex: none; width: auto; text-align: start; color: {MUTED}; }}
+.wa-labelled.widget-hslider {{ flex-flow: row wrap; }}
+.wa-labelled.widget-hslider > .widget-label {{ flex: 0 0 100%; }}
+.wa-labelled > :is(input, select) {{ flex: none; height: var(--jp-widgets-inline-height, 28px); }}
+"""
+
+
 def labelled(label: str, field: w.Widget) -> w.VBox:
     """Return a field with its label above it, where a long label is not cut off."""
+    if (
+        isinstance(field, DescriptionWidget) and not field.description
+    ):  # its own label is the one that screen readers speak
+        field.description = label
+        field.add_class("wa-labelled")
+        if field.layout.width is not None and field.layout.width.endswith("px"):  # the label may need more
+            field.layout.min_width, field.layout.width = field.layout.width, "auto"
+        return w.VBox([w.HTML(f"<style>{_LABELLED}</style>", layout=w.Layout(display="none")), field])
     return w.VBox(
         [w.HTML(panel(Markup('<span style="color:{}">{}</span>').format(MUTED, as_text(label)))), field]
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from webanalytics.page.content.features import Numbers, spread, words
 from webanalytics.page.content.names import GROUPS, bits
 from webanalytics.page.page import Page
 from webanalytics.page.structured.jsonld import jsonld_texts
+from webanalytics.urls import parts_of
 
 KINDS = {
     "article": "Article NewsArticle BlogPosting Report ScholarlyArticle ReportageNewsArticle",
@@ -111,10 +111,7 @@ def _of_data(page: Page) -> dict[str, float]:
 def _of_address(page: Page) -> dict[str, float]:
     """Return what a page's address says, as the page has it or as it was asked for."""
     address = next(iter(page.metas("og:url")), "") or page.url
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        parts = urlsplit("")
+    parts = parts_of(address)
     path = parts.path.lower()
     steps = [step for step in path.split("/") if step]
     found: dict[str, float] = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from webanalytics.core.messages import Message
 from webanalytics.core.outcomes import PackedOutcomes
@@ -19,6 +18,7 @@ from webanalytics.operations import Operation
 from webanalytics.page.declarations.rendering import RENDERING
 from webanalytics.runs.backends.pipeline import worker_count
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
+from webanalytics.urls import host_of
 
 OFF = "off"
 _LOOK = "webanalytics.page.rendering:look"
@@ -71,7 +71,7 @@ class Rendering:
         made: Rendered = await self._renderer.render(response)
         seen: dict[str, Any] = {"note": made.note, "errors": made.errors, "failed": made.failed}
         told = {"sent": before, "seen": seen}
-        if made.html and _host(made.url) != _host(response.final_url):
+        if made.html and host_of(made.url) != host_of(response.final_url):
             seen["note"] = f"its scripts lead to {made.url[:300]}"
         elif made.html:
             seen["rendered"] = True
@@ -95,13 +95,6 @@ class Rendering:
             return None
         found = PackedOutcomes(packed).unpack()[0]
         return None if isinstance(found, Message) else dict(found)
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).netloc
-    except ValueError:
-        return ""
 
 
 @asynccontextmanager

@@ -72,7 +72,7 @@ class Explorer {
   }
 
   update() {
-    const { table, summary, issues } = this.model.get("_content");
+    const { table, summary, issues, head } = this.model.get("_content");
     this.found = null;
     this.lookedFor = false;
     this.trouble = "";
@@ -80,6 +80,7 @@ class Explorer {
     this.store = { columns, others: table.others, length: table.length, total: table.total };
     this.views = table.views;
     this.summary = summary;
+    this.head = head;
     this.shownPage = this.page = null;
     this.drawChart = this.drawWords = this.wordBox = this.metadataBox = null;
     const noun = summary.has.pages ? "page" : "row";
@@ -213,7 +214,7 @@ class Explorer {
         return;
       }
     }
-    if (this.page?.row === row) drawPage(this, this.page, chosen === null);
+    if (this.page?.row === row) drawPage(this, this.page, (this.model.get("selected") ?? null) === null);
   }
 
   async loadColumn(key) {

@@ -10,7 +10,7 @@ function tile(name, value, note, tone = "") {
 }
 
 function issueTiles(found) {
-  const score = found.score === null ? [] : [tile("Health score", String(found.score), "of 100", "wa-score")];
+  const score = found.score === null ? [] : [tile("Score", String(found.score), "of 100", "wa-score")];
   return [...score, ...found.priorities.map(([name, issues, pages, hosts]) => tile(name[0].toUpperCase() + name.slice(1), wholeNumbers.format(issues),
     issues ? `faults on ${[pages && counted(pages, "page"), hosts && counted(hosts, "host")].filter(Boolean).join(" and ")}` : "no faults", issues ? `wa-tile-${name}` : ""))];
 }
@@ -24,8 +24,7 @@ function fixFirst(explorer, found) {
     return box;
   }
   const line = ({ cause, priority, points, place }) => element("li", {}, element("button", {
-    type: "button", class: "wa-finding", title: "Show the pages with this issue",
-    "aria-label": `${cause} ${priority} priority`, onclick: () => explorer.showRule(place),
+    type: "button", class: "wa-finding", title: "Show the pages with this issue", onclick: () => explorer.showRule(place),
   }, badge(priority), foreign(cause, "span", { class: "wa-finding-title" }), element("span", { class: "wa-finding-count" }, points ? `${points.toFixed(1)} point${points.toFixed(1) === "1.0" ? "" : "s"}` : "")));
   box.append(element("ol", { class: "wa-findings" }, found.causes.map(line)));
   box.append(element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("issues") }, `All ${wholeNumbers.format(found.details.length)} kinds of issues`));
@@ -44,6 +43,12 @@ function failureLines(explorer, groups) {
     element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("failures") }, "Show the URLs"));
 }
 
+// Of which site this is, and what is to be known before the rest.
+function headLines({ site, notes }) {
+  const lines = notes.map((note) => foreign(note, "p", { class: "wa-warned", role: "note" }));
+  return site ? [element("h3", { class: "wa-site" }, "Audit of ", foreign(site)), ...lines] : lines;
+}
+
 // What the rules say comes from the kernel a moment later, or when somebody asks for it.
 function drawFirst(explorer) {
   const { found, lookedFor } = explorer;
@@ -54,7 +59,7 @@ function drawFirst(explorer) {
   const failed = summary.failures.reduce((sum, group) => sum + group.count, 0);
   if (failed && failed === explorer.store.total) {
     const note = element("p", { class: "wa-note" }, "No page could be read, so there is nothing to judge.");
-    explorer.firstBox.replaceChildren(failureLines(explorer, summary.failures), note, tiles(figures, "Key figures"));
+    explorer.firstBox.replaceChildren(...headLines(explorer.head), failureLines(explorer, summary.failures), note, tiles(figures, "Key figures"));
     return;
   }
   if (found) boxes.push(tiles(issueTiles(found), "Issues by priority"), fixFirst(explorer, found));
@@ -63,7 +68,7 @@ function drawFirst(explorer) {
     const waiting = lookedFor ? element("p", { class: "wa-note", role: "status" }, explorer.trouble || "Looking for issues …") : null;
     boxes.push(element("section", { class: "wa-first", "aria-label": "Fix first" }, element("h4", {}, "Fix first"), waiting ?? element("p", {}, ask, element("span", { class: "wa-note" }, " takes a while for so many pages"))));
   }
-  explorer.firstBox.replaceChildren(...boxes, ...[failureLines(explorer, summary.failures)].filter(Boolean), tiles(figures, "Key figures"));
+  explorer.firstBox.replaceChildren(...headLines(explorer.head), ...boxes, ...[failureLines(explorer, summary.failures)].filter(Boolean), tiles(figures, "Key figures"));
 }
 
 function drawOverview(explorer, panel) {

@@ -94,7 +94,7 @@ function textSection(page) {
 
 function wordSection(page) {
   if (!page.keywords.length) return null;
-  return element("section", { class: "wa-preview", "aria-label": "Keywords" }, element("h4", {}, "Keywords"), element("div", { class: "wa-words" }, bars(page.keywords.slice(0, 15))));
+  return element("section", { class: "wa-preview", "aria-label": "Keywords" }, element("h4", {}, "Keywords"), element("div", { class: "wa-words", tabindex: 0, role: "group", "aria-label": "Keywords of the page" }, bars(page.keywords.slice(0, 15))));
 }
 
 function fieldTable(fields) {
@@ -128,7 +128,7 @@ function wholePage(explorer, page, unasked = false) {
 function drawPage(explorer, page, unasked) {
   if (explorer.metadataBox) explorer.metadataBox.replaceChildren(...pageHead(page, unasked), ...previews(page), fieldTable(page.fields));
   if (explorer.wordBox) {
-    const words = page.keywords.length ? element("div", { class: "wa-words" }, bars(page.keywords)) : element("p", { class: "wa-note" }, page.error || "This page has no keywords.");
+    const words = page.keywords.length ? element("div", { class: "wa-words", tabindex: 0, role: "group", "aria-label": "Keywords of the page" }, bars(page.keywords)) : element("p", { class: "wa-note" }, page.error || "This page has no keywords.");
     explorer.wordBox.replaceChildren(element("h4", {}, "Keywords of ", outsideLink(page.name)), words);
   }
   if (explorer.pageBox && !unasked) explorer.pageBox.replaceChildren(...wholePage(explorer, page));

@@ -28,7 +28,7 @@ function drawReadability(explorer, panel) {
 
 function siteWords(words) {
   const search = element("input", { type: "search", class: "wa-input", placeholder: "Find a word…", "aria-label": "Find a word" });
-  const list = element("div", { class: "wa-words", tabindex: 0 });
+  const list = element("div", { class: "wa-words", tabindex: 0, role: "group", "aria-label": "Words of all pages" });
   const draw = () => {
     const wanted = search.value.trim().toLowerCase();
     const rows = words.filter(([word]) => word.toLowerCase().includes(wanted)).slice(0, 60);

@@ -87,6 +87,12 @@ class Table {
       requestAnimationFrame(() => { waiting = false; this.draw(); });
     });
     this.body.addEventListener("keydown", (event) => this.onKey(event));
+    // a row that is drawn anew between press and release gets no click
+    this.body.addEventListener("pointerdown", () => {
+      this.pressed = true;
+      const release = () => setTimeout(() => { this.pressed = false; if (this.late) this.draw(); });
+      for (const name of ["pointerup", "pointercancel"]) addEventListener(name, release, { once: true });
+    });
   }
 
   shown() {
@@ -258,8 +264,10 @@ class Table {
     }
     const column = this.store.columns.get(this.sort.key);
     if (column) rows = sortRows(rows, column, this.sort.direction);
+    const reached = this.view[this.active];
     this.view = rows;
-    this.active = Math.max(0, rows.indexOf(this.selected));
+    // columns that come later leave the reader where the keyboard has taken him
+    this.active = Math.max(0, rows.indexOf(fromTop || reached === undefined ? this.selected : reached));
     const filtered = Boolean(query) || tests.length > 0;
     this.clearButton.hidden = !filtered;
     const all = wholeNumbers.format(this.store.length);
@@ -287,6 +295,8 @@ class Table {
   }
 
   draw() {
+    this.late = this.pressed;
+    if (this.pressed) return;
     if (this.scroller.clientWidth && this.scroller.clientWidth !== this.room) this.fit();
     const held = this.body.contains(document.activeElement);
     const height = this.scroller.clientHeight || 420;
