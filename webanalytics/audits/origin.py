@@ -30,6 +30,8 @@ Besides: TypeAlias = tuple[
 """What rules examine besides the pages, in the order of the arguments of `make_site`."""
 
 
+TABLES = ("unmatched", "search_queries", "search_unmatched", "log_hits")
+"""Tables that an audit has besides its pages, once it was given them."""
 FindColumns: TypeAlias = Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]]
 """From the pages as read: further columns, rows of no page, and tables that the audit has besides."""
 
@@ -107,6 +109,7 @@ class Audited(Protocol):
     raw: pd.DataFrame
     unmatched: pd.DataFrame
     search_queries: pd.DataFrame
+    search_unmatched: pd.DataFrame
     log_hits: pd.DataFrame
 
     @property

@@ -158,7 +158,8 @@ class WorkMethods:
         from webanalytics.audits.work.search_issues import search_issues
 
         profile = self.origin.profile or resolve_profile()
-        return search_issues(self.site, (self.search_queries, self.unmatched), profile, self._selected())
+        searched = self.search_queries, self.search_unmatched
+        return search_issues(self.site, searched, profile, self._selected())
 
     def write_sitemap(
         self: Audited,

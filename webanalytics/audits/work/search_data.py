@@ -75,6 +75,7 @@ def search_data(pages: pd.DataFrame, known: Addresses, good: list[bool], source:
         table = (of_pages or of_queries)[0]
         rows = places.rows(table["url"])
         columns, left = counted_up(table, rows, len(pages)), table[rows < 0]
+        tables["search_unmatched"] = typed(left)
         if "clicks" in columns:
             view = FIRST_ROWS if len(table) == CUT else PAGE_VIEW
             columns["clicks_from"] = view if of_pages else QUERIES
