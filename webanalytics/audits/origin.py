@@ -31,7 +31,7 @@ Besides: TypeAlias = tuple[
 
 
 TABLES = ("unmatched", "search_queries", "search_unmatched", "log_hits")
-"""Tables that an audit has besides its pages, once it was given them."""
+"""Tables of an audit besides its pages."""
 FindColumns: TypeAlias = Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]]
 """From the pages as read: further columns, rows of no page, and tables that the audit has besides."""
 
