@@ -62,8 +62,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
     unmatched : pandas.DataFrame
         The rows last given to `with_columns`, `with_search_data` or `with_logs` that are of no page.
     search_queries, search_unmatched, log_hits : pandas.DataFrame
-        What the pages are found by, where `with_search_data` was given queries by page; what search results
-        show that is no page; hits of `with_logs`.
+        Queries by page and rows of no page of `with_search_data`; hits of `with_logs`.
 
     Notes
     -----

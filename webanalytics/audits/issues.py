@@ -85,13 +85,6 @@ def find_issues(
 ) -> pd.DataFrame:
     """Return what the rules of a profile find, one row for each issue of a page.
 
-    Parameters
-    ----------
-    site : Site
-        The pages.
-    profile, thresholds
-        As for `webanalytics.audits.profiles.resolve_profile`.
-
     Returns
     -------
     pandas.DataFrame
@@ -113,11 +106,6 @@ def find_issues(
         ``frame.attrs["webanalytics"]`` has the profile's name, ``rules_not_tried``, a dict of rules to the
         columns and facts of the fetch that were missing, and ``rules_failed``, a list of rules that broke
         off on odd data.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown profile or rule, and a wrong threshold.
 
     Examples
     --------

@@ -119,27 +119,7 @@ def resolve_profile(
     profile: str | os.PathLike[str] | Profile | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
 ) -> Profile:
-    """Return a profile with the user's changes.
-
-    Parameters
-    ----------
-    profile : str, path or Profile, optional
-        Name of a profile, ``desktop_crawler`` by default, ``strict`` or ``news``; or a TOML file, whose name
-        ends in ``.toml``, that starts from one of them.
-    thresholds : Mapping or path, optional
-        Limits by the name of the rule, such as ``{"title_too_long": 600}``; or a TOML file with
-        the tables ``thresholds`` and ``priorities`` and the list ``off``.
-
-    Returns
-    -------
-    Profile
-        The profile, all of its names known and its values of the right type.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown profile, rule or priority, naming the nearest known one; for a threshold that is
-        not a number or that the rule does not have; and for any other file.
+    """Return a profile with the user's changes; raises `ParameterError`, naming the nearest known name.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import smtplib
 import socket
 import ssl
+from collections.abc import Mapping
 from email.message import EmailMessage
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ from webanalytics.fetching.response import Problem
 from webanalytics.fetching.session import open_session
 
 SECONDS = 30.0
+LARGEST = 1_000_000
+"""Bytes of an answer that are read."""
 
 
 class NotSentError(Exception):
@@ -26,17 +29,23 @@ class NotSentError(Exception):
 
 async def post_json(url: str, content: Any, key: str, *, private: bool) -> None:
     """Send JSON to an address, which must answer below 300; redirects are not followed."""
+    status, _ = await ask_json(url, content, {"Idempotency-Key": key}, private=private)
+    if status >= 300:
+        raise NotSentError(f"it answered HTTP {status}")
+
+
+async def ask_json(url: str, content: Any, headers: Mapping[str, str], *, private: bool) -> tuple[int, bytes]:
+    """Send JSON to an address, and return the status and the content of its answer."""
     names = resolver()
     try:
-        checked, headers = check_url(url, allow_private=private), {"Idempotency-Key": key}
+        checked = check_url(url, allow_private=private)
         seconds = aiohttp.ClientTimeout(total=SECONDS)
         async with open_session(FetchSettings(allow_private=private), names) as session:
             sent = session.post(
                 checked, json=content, headers=headers, allow_redirects=False, timeout=seconds
             )
             async with sent as answer:
-                if answer.status >= 300:
-                    raise NotSentError(f"it answered HTTP {answer.status}")
+                return answer.status, await answer.content.read(LARGEST)
     except (Problem, aiohttp.ClientError, OSError, ValueError) as error:  # whose text may name the address
         raise NotSentError(f"it could not be reached: {type(error).__name__}") from None
     finally:

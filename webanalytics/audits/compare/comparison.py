@@ -167,7 +167,7 @@ class Comparison:
         >>> second = wa.audit(pd.DataFrame({"url": urls, "html": ["<title>A", "<p>B"]}))
         >>> scores = wa.compare(first, second.segments({"shop": "/shop/*"})).scores()
         >>> scores[["segment", "worse"]].values.tolist()
-        [['other', 1], ['shop', 0]]
+        [['other', 2], ['shop', 0]]
         """
         rows = []
         for segment, scored, _, issues in self._segments(by):

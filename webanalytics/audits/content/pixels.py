@@ -55,21 +55,7 @@ _EMOJI_CLUSTER = re.compile(
 
 
 def text_width(text: str, size: float = TITLE_SIZE, bold: bool = False) -> float:
-    """Return the width of one line of text in pixels.
-
-    Parameters
-    ----------
-    text : str
-        Text as it would be shown; runs of white space are not collapsed.
-    size : float
-        Size of the font in pixels; `TITLE_SIZE` for titles, `DESCRIPTION_SIZE` for descriptions.
-    bold : bool
-        Whether the bold face is used.
-
-    Returns
-    -------
-    float
-        Width in CSS pixels.
+    """Return the width of one line of text in CSS pixels, with the white space that it has.
 
     Notes
     -----
