@@ -69,7 +69,7 @@ def _plain(name: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> Table:
     decimals = [int(key.startswith("score")) for key in others]
     rows = [
         [
-            Cell(phrase(str(name)) if name else "–"),
+            Cell(say(phrase(str(name))) if name else "–"),
             *(number(values[row], digits) for values, digits in zip(cells, decimals, strict=True)),
         ]
         for row, name in enumerate(names)
@@ -84,7 +84,7 @@ def _facts(content: Content, name: str, frame: pd.DataFrame, count: str) -> Tabl
     rows = []
     for fact, part in frame.groupby(kind, sort=False):
         fix = FIXES.get(str(fact), "") if kind == "fact" and count == "clicks" else ""
-        said = Cell(say(str(fact).capitalize()), say(fix))
+        said = Cell(say(f"{str(fact)[:1].upper()}{str(fact)[1:]}"), say(fix))
         sums = number(float(part[count].sum()) if part[count].notna().any() else None)
         rows.append([said, number(len(part)), sums, _first(content, part)])
     return Table(name, "", heads, rows)
