@@ -48,24 +48,12 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Profile:
-    """A choice of rules with their priorities and thresholds.
+    """A choice of rules with their priorities and thresholds."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the profile, or of the file that it was read from.
-    off : frozenset of str
-        Names of rules that are not applied.
-    priorities : Mapping of str to str
-        Priorities that differ from those of the rules.
-    thresholds : Mapping of str to float
-        Thresholds that differ from those of the rules.
-    """
-
-    name: str
-    off: frozenset[str] = frozenset()
-    priorities: Mapping[str, Priority] = field(default_factory=dict)
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    name: str  # or that of the file it was read from
+    off: frozenset[str] = frozenset()  # rules that are not applied
+    priorities: Mapping[str, Priority] = field(default_factory=dict)  # that differ from those of the rules
+    thresholds: Mapping[str, float] = field(default_factory=dict)  # that differ from those of the rules
 
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that apply, with the profile's priorities and thresholds, in their fixed order.

@@ -50,21 +50,11 @@ class Standing:
 
 @dataclass
 class LinkGraph:
-    """The links of a site and the rows of its audit.
+    """The links of a site and the rows of its audit."""
 
-    Attributes
-    ----------
-    table : LinkTable
-        All links.
-    known : Addresses
-        The rows of the audit by their addresses.
-    standing : Standing
-        What is known of the rows.
-    """
-
-    table: LinkTable
-    known: Addresses
-    standing: Standing
+    table: LinkTable  # all links
+    known: Addresses  # the rows by their addresses
+    standing: Standing  # what is known of the rows
     _ends: dict[str, Neighbours] = field(default_factory=dict, repr=False)
 
     @property
