@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -105,3 +106,13 @@ def test_issues_of_a_host_are_of_each_of_its_segments() -> None:
     for name in ("shop", "other"):
         part = by[by["segment"] == name].set_index("rule")
         assert (part.loc[of_hosts, "remaining"] == 1).all()
+
+
+@pytest.mark.parametrize("cells", [[1, 2, 3, 4, 5], [["a"]] * 5, [f"part {n}" for n in range(51)]])
+def test_a_column_of_the_user_that_is_no_segment_stops_no_report(cells: list[Any], tmp_path: Path) -> None:
+    urls = [f"https://a.example/{number}" for number in range(len(cells))]
+    made = wa.audit(pd.DataFrame({"url": urls, "html": ["<title>Tea</title>"] * len(urls)}))
+    made = made.with_columns(pd.DataFrame({"url": urls, "segment": cells}))
+    assert "Segments" not in made.parts()
+    assert 'aria-labelledby="segments"' not in made.report(tmp_path / "r.html").read_text("utf-8")
+    assert "Segments" not in wa.compare(made, made).parts()

@@ -13,7 +13,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.score import ScoreChange
-from webanalytics.audits.selection import segments_of
+from webanalytics.audits.selection import has_segments, segments_of
 
 if TYPE_CHECKING:
     from webanalytics.audits.compare.differences import Judged
@@ -196,6 +196,8 @@ class Comparison:
                 [side.select(side.raw["url"].isin(urls)) for side in sides]
                 for sides in ((self.before, self.after), self._scored)
             )
+            if self._scored == (self.before, self.after):
+                scored = whole  # which keeps what it has counted
             old, new = (
                 replace(part.judged(), costs=costly.judged().costs)
                 for part, costly in zip(whole, scored, strict=True)
@@ -216,7 +218,7 @@ class Comparison:
             "Changed fields": self.changes[["url", "field"]].join(shown),
             "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
         }
-        if "segment" in self.after.pages:
+        if has_segments(self.after.pages):
             parts["Segments"] = self.scores()
         of_crawls = {
             "Changed links": self.links,

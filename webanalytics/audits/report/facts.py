@@ -9,6 +9,7 @@ import pandas as pd
 
 from webanalytics.audits.report.large import MANY_PAGES
 from webanalytics.audits.report.site import parts_of
+from webanalytics.audits.selection import has_segments
 from webanalytics.audits.work.muting import notes as muted_notes
 
 
@@ -40,7 +41,7 @@ def work_parts(audit: Any) -> dict[str, pd.DataFrame]:
     """Return frames by name: segments, what search results and logs tell; advice where clicks are known."""
     parts: dict[str, pd.DataFrame] = {}
     pages, hits = audit.pages, audit.log_hits
-    if "segment" in pages:
+    if has_segments(pages):
         parts["Segments"] = audit.scores()
     if "clicks" in pages:
         parts["Search results"] = audit.search_issues()
