@@ -40,8 +40,8 @@ def chapters(
         yield Chapter("segments", say("Segments"), note, [_plain(say("Segments"), found, SEGMENTS)])
     if (found := parts.get("Search results")) is not None:
         note = say("What search results of weeks and the audit of a day know together.")
-        touched = pd.DataFrame() if causes is None else causes[causes["clicks"] > 0]
-        most = touched.sort_values("clicks", ascending=False, kind="stable") if len(touched) else touched
+        touched = pd.DataFrame({"clicks": []}) if causes is None or "clicks" not in causes else causes
+        most = touched[touched["clicks"] > 0].sort_values("clicks", ascending=False, kind="stable")
         first = _plain(say("Causes by the clicks that they touch"), most, CAUSES)
         facts = _facts(content, say("Pages that need work"), found, "clicks")
         yield _chapter("search", say("Search results"), note, first, facts)
