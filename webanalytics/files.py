@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 
 @contextmanager
@@ -44,6 +46,27 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
                 _flush(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def claim(file: int | IO[bytes], seconds: float = 0.0) -> bool:
+    """Lock a file until it is closed, and return whether no other process had it all these seconds.
+
+    Windows has no such locks, nor have some networks' file systems: there nobody is kept out.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.05)
+        except (ImportError, OSError):
+            return True
+        else:
+            return True
 
 
 def _keep_narrow(temporary: Path, path: Path) -> None:

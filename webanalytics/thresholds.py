@@ -69,28 +69,15 @@ def not_prose(words: int | None, sentences: int | None) -> Unjudged | None:
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale of difficulty with the limits of its audiences, from the easiest texts to the hardest.
+    """A scale of difficulty with the limits of its audiences, from the easiest texts to the hardest."""
 
-    Attributes
-    ----------
-    name : str
-        Short name: formula, source, language.
-    limits : tuple of float
-        Where elementary, middle school, high school and college end; a value at a limit is the harder one's
-        on a scale that rises with difficulty, the easier one's on one that falls.
-    ends : tuple of float
-        Usual values of the easiest and of the hardest texts: the ends of an axis.
-    language : str
-        English name of the language; empty where any is meant.
-    short : str
-        What a chart calls it beside the language.
-    """
-
-    name: str
+    name: str  # short: formula, source, language
+    # Where elementary, middle school, high school and college end; a value at a limit is the harder one's on
+    # a scale that rises with difficulty, the easier one's on one that falls.
     limits: tuple[float, float, float, float]
-    ends: tuple[float, float]
-    language: str
-    short: str
+    ends: tuple[float, float]  # usual values of the easiest and of the hardest texts: the ends of an axis
+    language: str  # in English; empty where any is meant
+    short: str  # what a chart calls it beside the language
 
     @property
     def rises(self) -> bool:

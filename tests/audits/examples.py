@@ -136,7 +136,9 @@ def _failure(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if key := record.get("failure"):
         assert key in FETCHING
         values = {"parameter": "url", "seconds": record.get("seconds", 30), "limit": 10, "status": 302}
+        values["reason"] = "expired"
         yield from (("status", "error"), ("error", sentence(key, **values)), ("error_type", MESSAGES[key][0]))
+        yield "error_key", key
         yield from (("http_status", None), ("title", None), ("text", None))
 
 

@@ -165,7 +165,7 @@ CASES = (
     Case(
         "lorem_ipsum",
         page(text=f"{PLAIN} Lorem ipsum dolor sit amet."),
-        page(text=f"{PLAIN} The florem ipsum is no flower."),
+        page(text=f"{PLAIN}</p><p>Lorem ipsum generator</p><p>The florem ipsum is no flower."),
         evidence="Lorem ipsum dolor",
     ),
     Case(

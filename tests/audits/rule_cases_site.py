@@ -26,6 +26,12 @@ def several(*urls: str) -> dict[str, Any]:
     return {"canonicals": [canonical(url) for url in urls]}
 
 
+def shown(end: str) -> dict[str, Any]:
+    """Return what a page has that came by a certificate, fetched on the last of October."""
+    certificate = {"issuer": "Middle", "not_before": "2026-09-01T00:00:00+00:00", "not_after": end}
+    return {"certificate": certificate, "fetched_at": "2026-10-31T12:00:00+00:00"}
+
+
 GROUP = {"hreflangs": alternates(en="/en", de="/de", x_default="/en")}
 GERMAN = page("/de", lang="de", **GROUP)
 LINKS = {"links": [f"{HOST}/a", f"{HOST}/b"]}
@@ -155,7 +161,8 @@ CASES: dict[str, Case] = {
     "hreflang_missing_self": Case(
         site(page("/en", hreflangs=alternates(de="/de")), GERMAN),
         {0},
-        site(page("/en", **GROUP), page("/plain")),
+        # Those of a page with another canonical are of that one.
+        site(page("/en", **GROUP), page("/plain"), page("/en?a=1", **GROUP, **names("/en"))),
     ),
     "hreflang_invalid_language": Case(
         site(page("/a", hreflangs=alternates(jp="/a", en="/b")), page("/b", hreflangs=alternates(en_="/b"))),
@@ -241,9 +248,12 @@ CASES: dict[str, Case] = {
         site(failed("/a", "status", status=503)), {0}, site(failed("/a", "status", status=499))
     ),
     "no_response": Case(
-        site(failed("/a", "unknown_host"), failed("/b", "certificate"), failed("/c", "protocol")),
+        site(failed("/a", "unknown_host"), failed("/b", "handshake"), failed("/c", "protocol")),
         {0, 1, 2},
-        site(failed("/a", "timeout", seconds=30), failed("/b", "not_html", content_type="application/pdf")),
+        site(
+            *(failed("/a", "timeout", seconds=30), failed("/c", "certificate")),
+            failed("/b", "not_html", content_type="application/pdf"),
+        ),
     ),
     "timeout": Case(
         site(failed("/a", "timeout", seconds=30), failed("/b", "connect_timeout", seconds=5)),
@@ -294,9 +304,10 @@ CASES: dict[str, Case] = {
         f"{HOST}/a redirects to {HOST}/c",
     ),
     "no_internal_links": Case(
-        site(page("/a", internal_links=0)),
+        site(page("/a", internal_links=0, external_links=0, visible_text="")),
         {0},
         site(page("/a", internal_links=1), page("/b", internal_links=None)),
+        "no links before scripts run",
     ),
     "no_inlinks": Case(
         site(page("/", links=[f"{HOST}/a"]), page("/a"), page("/b", links=[f"{HOST}/b"])),
@@ -309,6 +320,11 @@ CASES: dict[str, Case] = {
             page("https://other.example/d", links=[]),
             page("/e", robots="noindex", links=[]),
             page("/f", links=[]),
+            # Of a host of which most is not in the list nobody knows what links to a page.
+            page("https://part.example/a", links=[f"https://part.example/{name}" for name in "bcd"]),
+            page("https://part.example/b", links=[]),
+            page("https://scripts.example/a", links=[]),
+            page("https://scripts.example/b", links=[]),
             listed=("/f",),
         ),
         "None of the 3 pages of example.org",
@@ -350,6 +366,18 @@ CASES: dict[str, Case] = {
         site(page("http://example.org/a")),
         {0},
         site(moved("http://example.org/a", "https://example.org/a")),
+    ),
+    "certificate_invalid": Case(
+        site(failed("/a", "certificate"), failed("/b", "certificate", hops=("/c",))),
+        {0, 1},
+        site(failed("/a", "handshake"), page("/b")),
+        "a server whose TLS certificate is not valid: expired.",
+    ),
+    "certificate_expires": Case(
+        site(page("/a", **shown("2026-11-14T11:59:59+00:00")), page("/b")),
+        {0},
+        site(page("/a", **shown("2026-11-14T12:00:00+00:00")), page("/b", certificate=None)),
+        "Days left: 13, until 2026-11-14; issued by Middle.",
     ),
     "mixed_content": Case(
         site(page("/a", mixed_content=["http://example.org/a.js"])),

@@ -141,12 +141,13 @@ def moved(url: str, *hops: str, **changes: Any) -> dict[str, Any]:
 def failed(url: str, key: str, *, hops: tuple[str, ...] = (), **details: Any) -> dict[str, Any]:
     """Return the row of a page that could not be read, with the sentence of the table that says why."""
     whole = [urljoin(HOST, hop) for hop in (url, *hops)]
-    error = sentence(key, parameter="url", redirected=bool(hops), **details)
+    error = sentence(key, parameter="url", redirected=bool(hops), **{"reason": "expired", **details})
     return {
         "url": whole[0],
         "status": "error",
         "error": error,
         "error_type": error_type_of(key, details.get("status")),
+        "error_key": key,
         "final_url": whole[-1],
         "redirects": whole[:-1],
         "http_status": details.get("status"),

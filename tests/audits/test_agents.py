@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import webanalytics as wa
-from tests.audits import saved
+from tests.audits import saved, transcript
 from tests.fresh import printed
 from webanalytics.cli import main
 from webanalytics.fetching.testing import Reply, SiteServer
@@ -105,6 +105,12 @@ def test_all_tools_read_only_and_say_that_their_answers_are_untrusted(folder: Pa
     assert all((tool.output_schema or {})["properties"]["untrusted"]["const"] is True for tool in tools)
     assert all(tool.description for tool in tools)
     assert "never instructions" in said
+
+
+def test_the_guide_shows_what_an_agent_hears_today() -> None:
+    shown = transcript.BLOCK.search(transcript.GUIDE.read_text("utf-8"))
+    assert shown
+    assert shown[0] == transcript.transcript(), "python -m tests.audits.transcript writes it anew"
 
 
 def test_audits_are_listed(ask: Ask) -> None:

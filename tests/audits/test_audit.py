@@ -66,6 +66,7 @@ def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
         "responseBody",
         "error_key",
         "headers",
+        "certificate",
     )
     places = [labelled.pages.columns.get_loc(name) for name in labelled.raw.columns if name.startswith(rare)]
     assert min(places) == len(labelled.pages.columns) - len(places), "what is rarely read comes last"

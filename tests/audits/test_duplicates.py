@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from webanalytics.audits.content import duplicates
 from webanalytics.audits.content.duplicates import (
-    _OTHER_SCRIPT,
     _PLAIN_WORD,
     _WORD,
     band_rows,
@@ -25,6 +24,7 @@ from webanalytics.audits.content.duplicates import (
     shingles,
     words,
 )
+from webanalytics.core.strings import OTHER_SCRIPT
 from webanalytics.errors import ParameterError
 
 WORDS = st.lists(st.sampled_from(["lamp", "lantern", "oil", "wick", "glass", "brass", "storm"]), max_size=60)
@@ -270,7 +270,7 @@ def test_the_fast_way_to_words_finds_the_same_words() -> None:
         for code in range(0x110000)
         if not 0xD800 <= code < 0xE000
         for sign in normalize("NFKC", chr(code)).casefold()
-        if not _OTHER_SCRIPT.search(sign) and bool(_PLAIN_WORD.match(sign)) != bool(_WORD.match(sign))
+        if not OTHER_SCRIPT.search(sign) and bool(_PLAIN_WORD.match(sign)) != bool(_WORD.match(sign))
     ]
     assert not differing
     text = "Ärger im “Café” – 3½ Straßen, ΑΓΟΡΆ, рынок_один; naïve co-op № 5"

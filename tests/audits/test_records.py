@@ -26,7 +26,7 @@ OF_FETCHES = {
     "http_status": {
         *("client_error", "server_error", "no_response", "timeout", "links_to_failing_pages"),
         *("canonical_failing", "hreflang_failing", "sitemap_failing", "redirect_to_error", "amp_failing"),
-        "pagination_failing",
+        *("pagination_failing", "certificate_invalid"),
     },
     "redirects": {
         *("redirect", "redirect_chain", "redirect_loop", "links_to_redirects"),

@@ -102,6 +102,32 @@ def test_evidence_of_another_language_is_its_longest_line() -> None:
     assert finding.evidence.startswith("declared en, written in de: Der Zug")
 
 
+def test_a_line_in_the_language_that_is_declared_says_that_the_language_is_right() -> None:
+    """A shop's names of goods in German are more than its own sentences."""
+    text = (
+        "Kupplung für Bus\n" * 12
+        + "Read the description of the item, or contact the seller for more details.\n"
+    )
+    cells = {"status": ["ok"], "lang": ["en"], "language": ["de"], "text": [text]}
+    assert list(RULES["language_differs"].find(Site(pd.DataFrame(cells)), None)) == []
+
+
+def test_structured_data_that_does_not_parse_is_not_called_missing_too() -> None:
+    cells = {"status": "ok", "structured_types": ["BreadcrumbList"], "page_type": "forum"}
+    faults = [[{"type": "JSON-LD", "problem": "broken", "kind": kind}] for kind in ("broken", "value")]
+    site = Site(pd.DataFrame([{**cells, "structured_errors": fault} for fault in faults]))
+    assert [finding.row for finding in RULES["structured_data_missing"].find(site, None)] == [1]
+
+
+@pytest.mark.parametrize(("shown", "is_low"), [(150, True), (900, False)])
+def test_a_page_of_which_a_part_was_found_is_low_only_where_it_shows_little(shown: int, is_low: bool) -> None:
+    cells = {"text": "word " * 90, "visible_text": "word " * shown, "content_words": 90}
+    row = {"status": "ok", "final_url": "https://a.example/b", "content_note": "fragment", "language": "en"}
+    found = list(RULES["content_low"].find(Site(pd.DataFrame([row | cells])), 200))
+    assert [finding.value for finding in found] == ([90] if is_low else [])
+    assert all("may be a part of it" in finding.evidence for finding in found)
+
+
 def test_texts_without_spaces_between_words_are_not_called_short() -> None:
     site = Site(pd.DataFrame({"status": ["ok"] * 2, "content_words": [3, 3], "language": ["ja", "en"]}))
     assert [finding.row for finding in RULES["content_low"].find(site, 200)] == [1]

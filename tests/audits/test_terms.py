@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import webanalytics as wa
+from webanalytics.audits.content.counting import Counted, Lexicon
 from webanalytics.audits.content.terms import Terms
 from webanalytics.errors import ParameterError
-from webanalytics.page.keywords import keywords
 
 LAMPS = (
     "A storm lantern burns paraffin. The storm lantern is made of brass, and brass never rusts at sea. " * 2
@@ -145,13 +146,13 @@ def test_the_pages_are_counted_once_for_all_that_asks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     counted: list[str] = []
-    count = keywords.count_terms
+    count = Lexicon.count
 
-    def counting(text: str, *given: object, **how: object) -> object:
+    def counting(self: Lexicon, text: str, places: Mapping[str, str | None]) -> Counted:
         counted.append(text)
-        return count(text, *given, **how)  # type: ignore[arg-type]
+        return count(self, text, places)
 
-    monkeypatch.setattr(keywords, "count_terms", counting)
+    monkeypatch.setattr(Lexicon, "count", counting)
     audit = audited(lantern=page(LAMPS, "Lanterns"), tides=page(TIDES, "Tides"), boats=page(BOATS, "Boats"))
     first = audit.keywords()
     pd.testing.assert_frame_equal(audit.keywords(), first)

@@ -33,3 +33,13 @@ def test_one_that_can_be_read_is_not_told() -> None:
         assert audit.origin.crawl.stopped == ""
         assert "/orphan" in paths(site, audit.raw["url"])
         assert "sitemap_missing_page" in set(audit.issues["rule"])
+
+
+def test_the_sitemaps_of_all_starts_are_read() -> None:
+    bare = {path: content for path, content in SITE.items() if path not in ("/robots.txt", "/sitemap.xml")}
+    with SiteServer(SITE) as site, SiteServer(SITE) as other, SiteServer(bare) as none:
+        starts = [f"{server.url}/" for server in (site, other, none)]
+        audit = wa.crawl(starts, max_depth=1, **OPTIONS)
+        for server, listed in ((site, True), (other, True), (none, False)):
+            assert (f"{server.url}/orphan" in set(audit.raw["url"])) is listed
+        assert list(audit.origin.robots_files) == [server.url for server in (site, other, none)]

@@ -92,7 +92,10 @@ def test_a_page_without_its_password_says_so() -> None:
     with site(("authorization", BASIC)) as server:
         row = wa.text([server.url], allow_private=True).iloc[0]
     assert (row["error_type"], row["http_status"]) == ("refused", 401)
-    assert row["error"] == "The page answered HTTP 401; `access=` sends a password, a token or cookies."
+    assert (
+        row["error"]
+        == "The page answered HTTP 401; `access=` sets the password, token or cookies that are sent."
+    )
 
 
 @pytest.fixture

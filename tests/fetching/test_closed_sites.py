@@ -211,7 +211,10 @@ def test_a_wrong_password_is_asked_with_once_for_each_page(authority: Authority)
     access = {STAGING: wa.Access(user="ann", password="wrong", digest=True)}
     with opened(lock, authority) as sites:
         row = wa.text([f"http://{STAGING}/"], access=access, proxy=sites.proxy, robots=False).iloc[0]
-    assert row["error"] == "The page answered HTTP 401; `access=` sends a password, a token or cookies."
+    assert (
+        row["error"]
+        == "The page answered HTTP 401; `access=` sets the password, token or cookies that are sent."
+    )
     assert [("authorization" in one.headers) for one in sites.asked] == [False, True]
     assert lock.refused == ["response"]
 

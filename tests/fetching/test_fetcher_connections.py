@@ -151,7 +151,10 @@ def test_a_certificate_that_nobody_vouches_for(
 
     error = asyncio.run(main())
     assert error.error_type == "tls"
-    assert error.sentence == "The `url` parameter names a server whose TLS certificate is not valid."
+    assert (
+        error.sentence
+        == "The `url` parameter names a server whose TLS certificate is not valid: self-signed."
+    )
 
 
 def test_a_server_that_speaks_no_tls(open_site: Any, answer: Any) -> None:

@@ -38,6 +38,7 @@ def test_header(header: str, label: str | None) -> None:
     [
         (b'<meta charset="utf-8">', "utf-8"),
         (b"<META CHARSET=Shift_JIS >", "Shift_JIS"),
+        (b"<script>" + b"x;" * 130_000 + b"</script><meta charset=koi8-r>", "koi8-r"),
         (b"<meta\ncharset = 'gbk' >", "gbk"),
         (b'<meta http-equiv="content-type" content="text/html; charset=koi8-r">', "koi8-r"),
         (b'<meta content="text/html; charset=koi8-r" http-equiv=Content-Type>', "koi8-r"),

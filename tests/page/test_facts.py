@@ -101,6 +101,8 @@ def test_alternates_in_other_languages() -> None:
         ("<body><p>x<link rel=alternate hreflang=de href=/de/>", ["hreflang"]),
         ("<link rel=canonical href=/><p>no tags of head and body at all", []),
         ("<body><svg><title>x</title></svg>", []),
+        ("<head><title>x</title><link rel=canonical href=/a></head><body><title>Menu</title><link rel=canonical href=/b>", []),
+        ("<head><title> </title><meta name=description></head><body><title>x</title>", ["title"]),
     ],
 )  # fmt: skip
 def test_what_stands_outside_the_head(html: str, outside: list[str]) -> None:

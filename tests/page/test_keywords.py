@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from webanalytics.errors import ParameterError
 from webanalytics.page.declarations.keywords import KEYWORDS
 from webanalytics.page.keywords import segmentation
-from webanalytics.page.keywords.keywords import analyse, count_keywords, count_terms, parts_of_phrases
+from webanalytics.page.keywords.keywords import analyse, count_keywords
 from webanalytics.page.keywords.stopwords import chosen_stop_words, languages, stop_words_of
 from webanalytics.page.page import Page
 
@@ -164,18 +164,6 @@ def test_menus_are_never_counted_silently() -> None:
     labels = "".join(f"<div><a href=/{n}>Label number</a></div>" for n in range(12))
     found = analyse(Page(f"<body>{labels}"))
     assert not found["keywords"] or found["note"].startswith("No main text stands out")
-
-
-def test_terms_of_several_lengths_and_what_only_a_longer_phrase_has() -> None:
-    text = "State of charge. The state of charge. Charge cells, other cells. Lamp oil"
-    found = count_terms(text)
-    # charge occurs three times, once by itself; state never does; lamp and oil stand together only once
-    assert found[1].counts == {"charge": 3, "state": 2, "cells": 2, "lamp": 1}
-    assert found[3].counts == {"state of charge": 2}
-    assert found[2].counts == {"charge cells": 1, "lamp oil": 1}
-    assert [one.total for one in found.values()] == [13, 8, 3]
-    assert parts_of_phrases(found) == {(1, "state")}
-    assert parts_of_phrases(found, least=1) == {(1, "state"), (1, "lamp")}
 
 
 def test_stop_word_inside_an_ngram_stays() -> None:

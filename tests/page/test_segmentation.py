@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 import time
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import effort_since
+from webanalytics.core.strings import OTHER_SCRIPT
 from webanalytics.page.keywords import segmentation
 from webanalytics.page.keywords.segmentation import bare, folded, letters, segment, text_language
 from webanalytics.page.page import Page
@@ -199,3 +202,11 @@ def test_hostile_text_takes_little_time(text: str) -> None:
 )
 def test_japanese_endings_are_no_words_of_their_own(word: str, counted: int) -> None:
     assert letters(word) == counted
+
+
+def test_the_engines_agree_on_all_characters_that_one_of_them_reads_alone() -> None:
+    pairs = [(r"[^\W\d_]", r"\p{L}"), (r"\d", r"\p{Nd}"), (r"[^\W_]", r"[\p{L}\p{M}\p{Nd}]"), (r"\w", r"\w")]
+    known = [chr(code) for code in range(sys.maxunicode + 1) if not OTHER_SCRIPT.search(chr(code))]
+    assert len(known) > 4_000
+    for one, other in pairs:
+        assert [c for c in known if re.match(one, c)] == [c for c in known if regex.match(other, c)]

@@ -125,7 +125,7 @@ def test_a_certificate_that_is_not_valid_is_a_400(tmp_path: Path) -> None:
         logging.getLogger("asyncio").disabled = False
     assert (result.status, result.error) == (
         400,
-        "The `url` parameter names a server whose TLS certificate is not valid.",
+        "The `url` parameter names a server whose TLS certificate is not valid: self-signed.",
     )
 
 

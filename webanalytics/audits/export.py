@@ -161,7 +161,7 @@ class ExportMethods:
         folder: str | os.PathLike[str] | None = None,
         *,
         history: str | os.PathLike[str] | None = None,
-    ) -> Path:
+    ) -> Path | str:
         """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
 
         Parameters
@@ -169,12 +169,13 @@ class ExportMethods:
         folder : str or path, optional
             A folder that is new, empty, or holds an audit, which is replaced.
         history : str or path, optional
-            A folder of audits by date, which this one is added to; see `webanalytics.history`.
+            A folder of audits by date, or its address, which this one is added to; see
+            `webanalytics.history`.
 
         Returns
         -------
-        pathlib.Path
-            The folder.
+        pathlib.Path or str
+            The folder, or the address of the history.
 
         Raises
         ------
@@ -183,13 +184,14 @@ class ExportMethods:
         MissingExtraError
             Where pyarrow is not installed.
         """
-        from webanalytics.audits.history.folder import append
+        from webanalytics.audits.history.folder import append, past, store_of
         from webanalytics.audits.storage.folders import save
 
         if folder is None and history is None:
             raise ParameterError.must_be("folder", "a folder, unless `history` is one")
         if history is not None:
-            append(self, history)
-        if folder is None:
-            return Path(history or "")
-        return save(self.raw, replace(self.origin, score=self.score), folder)
+            run, store = append(self, history), store_of(history)
+            self.history = past(store, run)
+            if folder is None:
+                return store.path
+        return save(self.raw, replace(self.origin, score=self.score), folder or "")

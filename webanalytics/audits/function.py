@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.content.terms import of_main_texts
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.audits.profiles import resolve_profile
@@ -196,7 +195,11 @@ INTERRUPTED = "The audit was interrupted: these are the pages that were finished
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:
     """Return an audit's frame with keywords of the main texts, and what users extracted in columns."""
-    made = frame if counted else of_main_texts(frame)
+    if not counted:
+        from webanalytics.audits.content.terms import of_main_texts  # takes time to load
+
+        frame = of_main_texts(frame)
+    made = frame
     return spread(made, chosen) if chosen else made
 
 

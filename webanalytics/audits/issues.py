@@ -74,6 +74,7 @@ _FILLED = frozenset(
         "inlinks",
         "in_sitemap",
         "headers",
+        "certificate",
     )
 )
 

@@ -30,7 +30,7 @@ Besides: TypeAlias = tuple[
 """What rules examine besides the pages, in the order of the arguments of `make_site`."""
 
 
-TABLES = ("unmatched", "search_queries", "search_unmatched", "log_hits")
+TABLES = ("unmatched", "search_queries", "search_unmatched", "log_hits", "history")
 """Tables of an audit besides its pages."""
 FindColumns: TypeAlias = Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]]
 """From the pages as read: further columns, rows of no page, and tables that the audit has besides."""
@@ -111,6 +111,7 @@ class Audited(Protocol):
     search_queries: pd.DataFrame
     search_unmatched: pd.DataFrame
     log_hits: pd.DataFrame
+    history: pd.DataFrame
 
     @property
     def site(self) -> Site:

@@ -18,6 +18,8 @@ LACKED: Mapping[str, str] = {
     "redirects": "the redirects on the way",
     "headers": "the headers of the answers",
     "redirect_kinds": "the redirects on the way",
+    "certificate": "the certificates of the servers",
+    "fetched_at": "the time of the answers",
     "content_type": "the headers of the answers",
     "x_robots_tag": "the headers of the answers",
     "robots": "what robots tags and robots.txt say",

@@ -40,7 +40,8 @@ from webanalytics.core.run_options import RECORDS
 from webanalytics.core.strings import one_line
 from webanalytics.core.url_patterns import matching
 from webanalytics.errors import ParameterError
-from webanalytics.files import written_whole
+from webanalytics.files import claim, written_whole
+from webanalytics.runs.storage.store import is_address
 from webanalytics.thresholds import PRIORITIES
 
 STATE = ".watch.json"
@@ -100,6 +101,8 @@ def read_config(path: Path) -> dict[str, Any]:
             raise _wrong(name, "be " + ("a list of tables" if name in TABLES else WORDS[KINDS[name]]))
     if not config.get("history") or sum(name in config for name in SOURCES) != 1:
         raise _wrong("config", f"have `history`, and one of {', '.join(SOURCES)}")
+    if is_address(config["history"]):  # a run locks it, and keeps what it knows there
+        raise _wrong("history", "be a folder on this machine")
     folder = path.parent
     periods(config.get("thin", "daily after 1 day"), "thin")
     alerts = [_alert(alert, folder) for alert in config.get("alert", ())]
@@ -144,19 +147,9 @@ def watch(path: Path, now: datetime | None = None) -> int:
     history = History(config["history"])
     history.folder.mkdir(parents=True, exist_ok=True)
     with (history.folder / ".watch.lock").open("wb") as lock:
-        _claim(lock)
+        if not claim(lock):
+            raise _wrong("history", "be a folder that no other run is using")
         return _run(config, history, (now or datetime.now(UTC)).isoformat(timespec="seconds"))
-
-
-def _claim(lock: Any) -> None:
-    try:
-        import fcntl
-
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise _wrong("history", "be a folder that no other run is using") from None
-    except (ImportError, OSError):  # Windows has no such locks, nor have some networks' file systems
-        return
 
 
 def _run(config: Mapping[str, Any], history: History, date: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, overload
 
 from webanalytics.core.messages import Message
 from webanalytics.errors import ErrorType, RowError
@@ -46,6 +46,23 @@ Fact = Literal["http_status", "redirects", "headers", "robots"]
 """Facts that a page record may lack and a rule may need."""
 
 
+class Certificate(TypedDict):
+    """The certificate that a server showed: who issued it, and from when to when it is valid (ISO 8601)."""
+
+    issuer: str
+    not_before: str
+    not_after: str
+
+
+def read_certificate(cell: Any) -> Certificate | None:
+    """Return a certificate from a cell or a file, bounded; None for anything else."""
+    known = cell if isinstance(cell, Mapping) else {}
+    issuer, begin, end = (known.get(name) for name in ("issuer", "not_before", "not_after"))
+    if not (isinstance(issuer, str) and isinstance(begin, str) and isinstance(end, str)):
+        return None
+    return {"issuer": issuer[:200], "not_before": begin[:40], "not_after": end[:40]}
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """How a page was fetched; unknown parts are None."""
@@ -64,6 +81,8 @@ class Fetched:
     headers: str | None = None
     fetched_at: str | None = None  # when the page was fetched: ISO 8601, UTC
     source: Source = "fetched"  # the source of the page
+    # what the server showed, where it was asked over TLS
+    certificate: Certificate | None = field(default=None, hash=False)
 
     @property
     def facts(self) -> frozenset[Fact]:

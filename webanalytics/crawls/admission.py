@@ -70,9 +70,9 @@ class Admission:
                 self._admit(Candidate(url, 0, 0, trace=trace, subject=text, start=True, trusted=True))
 
     @property
-    def origin(self) -> str:
-        """The origin of the first start."""
-        return "/".join(self.starts[0].split("/", 3)[:3])
+    def origins(self) -> list[str]:
+        """The origins of the starts, in their order."""
+        return list(dict.fromkeys("/".join(url.split("/", 3)[:3]) for url in self.starts))
 
     def expected(self) -> Candidate | None:
         """Return the address whose turn it is, None after the last one that is known."""

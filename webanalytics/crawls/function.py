@@ -89,8 +89,8 @@ async def crawl(
     resources : {"ignore", "check"}, default "ignore"
         Whether to ask for images, scripts, style sheets and the like, each once.
     sitemap : str, iterable of str or None, default "auto"
-        Sitemaps whose pages are fetched too, after those that links lead to; by default those that robots.txt
-        names, else ``/sitemap.xml`` if it is there.
+        Sitemaps whose pages are fetched too, after those that links lead to; by default those that the
+        robots.txt of each start's host names, else its ``/sitemap.xml`` if it is there.
     follow : sequence of str, optional
         Kinds of links that are followed, of link, redirect, refresh, canonical, hreflang, next, prev, amp,
         frame and form; by default link, redirect, refresh, canonical and frame. What canonical, hreflang,

@@ -173,7 +173,8 @@ class _Crawl:
             )
             tasks = [asyncio.create_task(self._read_sitemap(fetcher)), asyncio.create_task(self._tick())]
             stack.push_async_callback(_ended, tasks)
-            await fetcher.robots_of(self._admission.origin)  # else a worker elsewhere asks for it too
+            # else a worker elsewhere asks for them too
+            await asyncio.gather(*map(fetcher.robots_of, self._admission.origins))
             await self._pages(fetcher)
             await tasks[0]
             await self._keep(all_of_them=True)
@@ -218,7 +219,7 @@ class _Crawl:
         """Read sitemaps while pages are fetched; the frontier ends with their pages."""
         scope = self._call.scope
         try:
-            self._listed = await read_listed(scope.sitemap, self._admission.origin, self._options, fetcher)
+            self._listed = await read_listed(scope.sitemap, self._admission.origins, self._options, fetcher)
         finally:  # an error is raised when the pages are done
             if scope.sitemap:
                 self._admission.take_sitemap(self._listed.urls)

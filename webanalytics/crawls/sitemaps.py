@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from asyncio import Semaphore, gather
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from webanalytics.fetching import Fetcher
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.sitemap import sitemap_frame
 
+MOST_AT_ONCE = 10
+"""Sites whose sitemaps are read at once."""
 MOST_SAID = 3
 """Sitemaps of which it is said why they could not be read."""
 
@@ -45,20 +48,29 @@ class Listed:
 
 
 async def read_listed(
-    wanted: tuple[str, ...] | None, origin: str, options: Mapping[str, Any], fetcher: Fetcher
+    wanted: tuple[str, ...] | None, origins: Sequence[str], options: Mapping[str, Any], fetcher: Fetcher
 ) -> Listed:
-    """Read a crawl's sitemaps; "auto" are those that robots.txt names, else /sitemap.xml if it is there."""
-    files = {origin: await fetcher.robots_of(origin)}
+    """Read a crawl's sitemaps; "auto" are those that each robots.txt names, else /sitemap.xml."""
+    files = dict(zip(origins, await gather(*map(fetcher.robots_of, origins)), strict=True))
     without = Listed(None, all_problems(files), files)
     if not wanted:
         return without
     if wanted != ("auto",):
         return replace(without, sitemap=await sitemap_frame(wanted, options), named=True)
-    free = {**options, "robots": False}  # what a robots.txt names is meant to be read
-    robots = f"{origin}/robots.txt"
-    found = await sitemap_frame([robots], free) if files[origin].file.sitemaps else None
-    if found is None or not (found["error_type"].isna() | (found["sitemap"] != robots)).any():
+    turn = Semaphore(MOST_AT_ONCE)
+    tables = await gather(*(_of_origin(origin, copy, options, turn) for origin, copy in files.items()))
+    found = [table for table in tables if table is not None]
+    return replace(without, sitemap=pd.concat(found, ignore_index=True)) if found else without
+
+
+async def _of_origin(
+    origin: str, copy: RobotsCopy, options: Mapping[str, Any], turn: Semaphore
+) -> pd.DataFrame | None:
+    async with turn:
+        if copy.file.sitemaps:
+            robots = f"{origin}/robots.txt"  # what it names is meant to be read
+            found = await sitemap_frame([robots], {**options, "robots": False})
+            if (found["error_type"].isna() | (found["sitemap"] != robots)).any():
+                return found
         found = await sitemap_frame([f"{origin}/sitemap.xml"], options)
-        if found["url"].isna().all():
-            return without
-    return replace(without, sitemap=found)
+        return None if found["url"].isna().all() else found

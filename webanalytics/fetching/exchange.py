@@ -22,10 +22,13 @@ from webanalytics.fetching.content import Accept, DecodingError, Method, check_b
 from webanalytics.fetching.guard import dialled_by_proxy, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
 from webanalytics.fetching.response import Exchange, Problem
+from webanalytics.fetching.tls import certificate_of, fault_of
 
 if TYPE_CHECKING:
     import aiohttp
     from aiohttp.abc import AbstractResolver
+
+    from webanalytics.core.outcomes import Certificate
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 RETRIED = frozenset((429, 503))
@@ -70,6 +73,7 @@ class RawResponse(NamedTuple):
     headers: CIMultiDict[str]
     content: bytes = b""
     location: str | None = None
+    certificate: Certificate | None = None
 
 
 def resolver() -> AbstractResolver:
@@ -111,7 +115,9 @@ async def exchange(
                 lines = response.headers.getall("WWW-Authenticate", ())
                 sent = response.request_info.headers.get("Authorization", "")
                 received.challenged = settings.access.challenged(str(url), lines, sent)
-            return await _read(response, url, wanted, received)
+            answer = await _read(response, url, wanted, received)
+            peer = getattr(response, "certificate", None) if url.scheme == "https" else None  # not a proxy's
+            return answer._replace(certificate=certificate_of(peer))
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
@@ -303,6 +309,9 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
         details["seconds"] = f"{settings.connect_timeout:g}"
     elif key == "timeout":
         details["seconds"] = f"{settings.timeout:g}"
+    elif key == "certificate":
+        found = getattr(error, "certificate_error", error)
+        details["reason"] = fault_of(getattr(found, "verify_code", 0), getattr(found, "verify_message", ""))
     problem = Problem(key, http_status=received.status, received=received.size, again=again, **details)
     problem.short = shortage_of(error)
     return problem

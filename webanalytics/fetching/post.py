@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import smtplib
 import socket
 import ssl
+import time
 from collections.abc import Mapping
 from email.message import EmailMessage
 from typing import Any
@@ -21,6 +23,8 @@ from webanalytics.fetching.session import open_session
 SECONDS = 30.0
 LARGEST = 1_000_000
 """Bytes of an answer that are read."""
+MOST_SAID = 65_536
+"""Bytes that a mail server may say, before TLS and after."""
 
 
 class NotSentError(Exception):
@@ -45,17 +49,45 @@ async def ask_json(url: str, content: Any, headers: Mapping[str, str], *, privat
                 checked, json=content, headers=headers, allow_redirects=False, timeout=seconds
             )
             async with sent as answer:
-                return answer.status, await answer.content.read(LARGEST)
+                said = b""
+                while len(said) < LARGEST and (part := await answer.content.read(LARGEST)):
+                    said += part
+                return answer.status, said
     except (Problem, aiohttp.ClientError, OSError, ValueError) as error:  # whose text may name the address
         raise NotSentError(f"it could not be reached: {type(error).__name__}") from None
     finally:
         await names.close()
 
 
-class _Mail(smtplib.SMTP):
-    """Connects to addresses that the guard allows."""
+class _Answers(io.RawIOBase):
+    """What a mail server says, within the time and the bytes of the whole exchange."""
 
-    private = False
+    def __init__(self, sock: socket.socket, until: float) -> None:
+        self._sock, self._until, self._room = sock, until, MOST_SAID
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._until - time.monotonic()
+        if left <= 0 or self._room <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        size = self._sock.recv_into(buffer)
+        self._room -= size
+        return size
+
+
+class _Mail(smtplib.SMTP):
+    """Connects to addresses that the guard allows, and hears so much alone: smtplib reads on without end."""
+
+    private, until, file = False, 0.0, None
+
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None:
+            self.until = self.until or time.monotonic() + SECONDS
+            self.file = io.BufferedReader(_Answers(self.sock, self.until))  # type: ignore[arg-type]
+        return super().getreply()
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         for family, *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):

@@ -15,6 +15,8 @@ from webanalytics.errors import RowError
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
+    from webanalytics.core.outcomes import Certificate
+
 
 @dataclass(frozen=True, slots=True)
 class Response:
@@ -31,6 +33,7 @@ class Response:
     # seconds from the first connection to the end of the body, over all redirects of the last try
     elapsed: float
     redirect_kinds: tuple[str, ...] = ()  # the status of each redirect, such as "301"
+    certificate: Certificate | None = None  # that of the server, where it was asked over TLS
 
 
 MOST_HEADERS = 100
@@ -191,6 +194,7 @@ class FetchEnd:
     elapsed: float | None = None
     size: int | None = None
     error: str | None = None
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,7 @@ class FetchState:
             content=answer.content,
             elapsed=self.elapsed,
             redirect_kinds=tuple(self.kinds),
+            certificate=answer.certificate,
         )
 
     def error(self, problem: Problem, parameter: str) -> FetchError:
@@ -130,4 +131,5 @@ class FetchState:
             elapsed=self.elapsed,
             size=size,
             error=error,
+            certificate=None if isinstance(end, Problem) else end.certificate,
         )

@@ -7,10 +7,11 @@ import os
 import re
 import socket
 import ssl
+from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_address
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from webanalytics._version import how_to_install
@@ -18,7 +19,15 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.guard import SocketFactory
 from webanalytics.fetching.response import Problem
 
+if TYPE_CHECKING:
+    from webanalytics.core.outcomes import Certificate
+
 MOST_WORDS = 8_192  # bytes that a server may say before TLS
+FAULTS: Final = {  # what OpenSSL's findings are called here; others keep its words
+    **{2: "incomplete chain", 20: "incomplete chain", 21: "incomplete chain"},
+    **{9: "not yet valid", 10: "expired", 18: "self-signed", 19: "untrusted root"},
+    **dict.fromkeys((62, 64), "name mismatch"),
+}
 _AD, _CD, _RD, _DO = 0x20, 0x10, 0x100, 0x8000  # of a question: validate; do not; ask others; show signatures
 
 
@@ -155,6 +164,29 @@ def contexts(ca: str | os.PathLike[str] | None) -> list[ssl.SSLContext]:
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # which Python 3.13 sets, 3.12 does not
     both[1].verify_mode = ssl.CERT_NONE
     return both
+
+
+def fault_of(code: int, words: str) -> str:
+    """Return what OpenSSL finds wrong with a certificate, in words of this package where there are any."""
+    return FAULTS.get(code, words or "not valid")
+
+
+def certificate_of(said: Any) -> Certificate | None:
+    """Return a certificate as `ssl.SSLSocket.getpeercert` describes it; None where it says nothing.
+
+    >>> issuer = ((("organizationName", "Let's Encrypt"),), (("commonName", "R11"),))
+    >>> dates = {"notBefore": "Nov  1 00:00:00 2026 GMT", "notAfter": "Jan 30 00:00:00 2027 GMT"}
+    >>> certificate_of({"issuer": issuer, **dates})["issuer"]
+    "Let's Encrypt, R11"
+    """
+    try:
+        names = {kind: text for part in said["issuer"] for kind, text in part}
+        seconds = (ssl.cert_time_to_seconds(said[name]) for name in ("notBefore", "notAfter"))
+        begin, end = (datetime.fromtimestamp(one, UTC).isoformat() for one in seconds)
+    except (KeyError, OverflowError, TypeError, ValueError):
+        return None
+    issuer = ", ".join(names[kind] for kind in ("organizationName", "commonName") if kind in names)
+    return {"issuer": issuer[:200], "not_before": begin, "not_after": end}
 
 
 async def shown(place: Any, trust: Any, free: bool, seconds: float, retries: int) -> Shown:

@@ -31,8 +31,11 @@ import webencodings
 if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch
 
+DECLARED_BYTES = 300_000
+"""Bytes at the start of a page in which a declaration is looked for; shops have 260 kB of scripts before."""
+
 PRESCAN_BYTES = 65_536
-"""Bytes at the start of a page in which a declaration is looked for."""
+"""Bytes of a page that tell what an encoding that nobody declares is."""
 
 SAMPLE_BYTES = 8_192
 """Bytes that the detection of an undeclared encoding examines."""
@@ -99,7 +102,7 @@ def header_label(content_type: str) -> str | None:
     return found[1] if found else None
 
 
-def declared_label(content: bytes, prescan: int = PRESCAN_BYTES) -> str | None:
+def declared_label(content: bytes, prescan: int = DECLARED_BYTES) -> str | None:
     """Return the label that a page declares for itself in its first bytes.
 
     The standard's prescan takes 1,024 of them, and lets the parser change the encoding at a later
@@ -202,7 +205,7 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
     """
     header = header_label(content_type)
     if isinstance(content, str):
-        start = content[:PRESCAN_BYTES].encode("utf-8", "replace")
+        start = content[:DECLARED_BYTES].encode("utf-8", "replace")
         return Decoded(content.removeprefix("\ufeff"), "utf-8", header, declared_label(start))
     declared = declared_label(content)
     if name := order_mark(content):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,53 @@ def test_what_is_asked_of_a_history(three: Any, tmp_path: Path) -> None:
     assert ax.get_lines()[0].get_ydata().tolist() == three.scores()["score"].tolist()
     assert "2026-11-01" in repr(three)
     assert wa.load(tmp_path / "alone").raw.equals(three.load().raw)
+
+
+def test_report_and_explorer_show_the_audits_before(three: Any, tmp_path: Path) -> None:
+    def chapter(audit: wa.Audit, **options: Any) -> str:
+        text = audit.report(tmp_path / "report.html", **options).read_text("utf-8")
+        return text.partition('id="over-time"')[2].partition('class="block')[0]
+
+    def bars(audit: wa.Audit) -> list[dict[str, Any]]:
+        found = wa.explore(audit)._content["summary"]["bars"]
+        return [one for one in found if one["title"].startswith("Score over time")]
+
+    last = three.load()
+    scores = three.scores()["score"].tolist()
+    shown = chapter(last)
+    rows = re.findall(r'<th scope=row><bdi dir="auto">([^<]+)</bdi>.*?<bdi dir="auto">([^<]+)</bdi>', shown)
+    assert rows == [
+        (day, f"{score:.1f}")
+        for day, score in zip(("2026-11-01", "2026-10-01", "2026-09-30"), scores[::-1], strict=True)
+    ]
+    assert shown.count("<circle") == 3
+    ((x, _), *_, (end, y)) = [
+        map(float, re.findall(r'c[xy]="([\d.]+)%"', dot)) for dot in shown.split("<circle")[1:]
+    ]
+    low = int(re.findall(r'class="tick">(\d+)<', shown)[1])
+    assert (x, end) == (0, 100), "by date, and not by number"
+    assert y == pytest.approx(100 - 100 * (scores[-1] - low) / (100 - low), abs=0.01)
+    assert "Im Lauf der Zeit" in chapter(last, language="de")
+    assert bars(last)[0]["rows"] == [
+        [day, score]
+        for day, score in zip(("2026-11-01", "2026-10-01", "2026-09-30"), scores[::-1], strict=True)
+    ]
+    second = three.load("2026-10")
+    assert len(second.history) == 2, "nothing of later days"
+    assert chapter(second.with_profile(thresholds={"content_low": 10})).count("<circle") == 2
+    first, part = three.load("2026-09"), last.select(["https://a.example/tea"])
+    assert (chapter(first), bars(first), chapter(part), bars(part)) == ("", [], "", [])
+    assert chapter(last, history=None) == ""
+    again = audited({"": html(1)}, "2026-11-01")
+    again.save(history=three.folder)
+    assert len(again.history) == 3, "one of the same moment takes the place of the other"
+    unread = pd.DataFrame({"url": ["https://a.example/"], "status": "error", "error_type": "timeout"})
+    gone = wa.Audit(unread, dataclasses.replace(wa.Audit(unread).origin, date="2026-12-01T02:00:00+00:00"))
+    gone.save(history=three.folder)
+    assert "Most pages were not read." in chapter(gone)
+    assert chapter(gone).count("<circle") == 3, "a day without a score has no point"
+    three.append(wa.Audit(unread, dataclasses.replace(gone.origin, date="2026-12-01T03:00:00+00:00")))
+    assert "2026-12-01 03:00" in chapter(three.load())
 
 
 def test_an_audit_is_read_as_it_was(three: Any, tmp_path: Path) -> None:
@@ -203,9 +252,10 @@ def test_wrong_calls(three: Any, tmp_path: Path) -> None:
         (lambda: three.rule("title_mising"), "title_missing"),
         (lambda: three.page("https://a.example/nowhere"), "url"),
         (lambda: three.since("last week"), "2026-10"),
+        (lambda: three.since("2026-13"), "2026-10"),
         (lambda: three.load("2020"), "date"),
         (lambda: three.thin("sometimes"), "monthly after 90 days"),
-        (lambda: wa.history("s3://there/"), "on this machine"),
+        (lambda: wa.history("nowhere://there/"), "address that fsspec can open"),
         (lambda: wa.history(tmp_path / "none").compare(), "not two audits"),
         (lambda: three.load().save(), "history"),
         (lambda: three.load().save(history=tmp_path), "empty or holds a history"),
@@ -226,3 +276,85 @@ def test_damage_is_noticed(three: Any) -> None:
     run.write_bytes(run.read_bytes()[:-9])
     with pytest.raises(ParameterError, match="unchanged"):
         three.scores()
+
+
+@pytest.mark.parametrize(
+    ("date", "kept"),
+    [
+        ("2026-11-02T01:00:00+02:00", "2026-11-01T23:00:00+00:00"),
+        ("2026-11-02T01:00:00", "2026-11-02T01:00:00+00:00"),
+        ("2026-11-02", "2026-11-02T00:00:00+00:00"),
+        ("2026-11-02T01:00:00.9Z", "2026-11-02T01:00:00+00:00"),
+        ("0001-01-01T00:00:00+00:00", "0001-01-01T00:00:00+00:00"),
+        ("9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59+00:00"),
+        ("yesterday", None),
+        ("0001-01-01T00:00:00+14:00", None),
+    ],
+)
+def test_odd_dates(three: Any, date: str, kept: str | None) -> None:
+    audit = audited({"": html(1)}, "2026-11-02")
+    audit.origin = dataclasses.replace(audit.origin, date=date)
+    if kept is None:
+        with pytest.raises(ParameterError, match="ISO 8601"):
+            audit.save(history=three.folder)
+        assert len(three) == 3
+        return
+    audit.save(history=three.folder)
+    assert len(three) == len(three.dates) == len(three.scores()) == 4
+    assert three.load(kept[:10]).origin.date == kept
+    assert pd.Timestamp(kept) in list(three.dates)
+    three.append(audited({"": html(1)}, "2026-11-03"))
+    assert len(three) == 5
+    three.thin("yearly after 1 day")
+
+
+def _keep(place: str, number: int) -> None:
+    history = wa.history(place)
+    for hour in range(6):
+        title = f"Tea {number} {hour}"
+        audit = audited({"": html(number, title=title), "b": html(hour)}, "2026-01-01")
+        audit.origin = dataclasses.replace(audit.origin, date=f"2026-0{number}-01T0{hour}:00:00+00:00")
+        history.append(audit)
+        if number == 2:
+            history.thin("yearly after 9999 days")  # none is that old, but it sweeps
+
+
+def test_processes_that_append_and_sweep_at_once_lose_nothing(tmp_path: Path) -> None:
+    place = str(tmp_path / "site")
+    spawn = multiprocessing.get_context("spawn")
+    processes = [spawn.Process(target=_keep, args=(place, number)) for number in (1, 2, 3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    store = folders.store_of(place)
+    titles = {
+        run["date"][5:13]: folders.audit_of(store, run)[0]["title"].iloc[0] for run in folders.runs_of(store)
+    }
+    assert titles == {f"0{n}-01T0{hour}": f"Tea {n} {hour}" for n in (1, 2, 3) for hour in range(6)}
+
+
+def test_a_history_at_an_address_is_the_same(three: Any, tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    for place in ("memory://site/shop", f"file://{tmp_path}/elsewhere"):
+        other = wa.history(place)
+        assert (len(other), other.folder) == (0, place)
+        for date in three.dates:
+            audit = three.load(f"{date:%Y-%m-%d}")
+            assert audit.save(history=place) == place
+        assert len(audit.history) == 3
+        assert other.scores().equals(three.scores())
+        assert other.load("2026-10").raw.equals(three.load("2026-10").raw)
+        assert other.page("https://a.example/tea")["changed"].tolist() == [None, ["title"], []]
+        files, root = fsspec.core.url_to_fs(place)
+        assert {name.rpartition("/")[2] for name in files.ls(root, detail=False)} == {
+            path.name for path in three.folder.iterdir() if path.name != ".lock"
+        } | {name.rpartition("/")[2] for name in files.ls(root, detail=False) if name.endswith(".lock")}
+        assert [f"{date:%m}" for date in other.thin("yearly after 10 days")] == ["09"]
+        assert len(files.ls(root, detail=False)) < len(list(three.folder.iterdir()))
+        assert other.load().raw.equals(three.load().raw)
+        part = next(name for name in files.ls(root, detail=False) if "cells-" in name)
+        files.pipe_file(part, files.cat_file(part)[:-1] + b"x")
+        with pytest.raises(ParameterError, match="unchanged"):
+            [other.load(f"{date:%Y-%m-%d}") for date in other.dates]

@@ -105,6 +105,9 @@ NIGHTS: list[tuple[str, Any, int, list[str]]] = [
 @pytest.mark.slow
 def test_twelve_nights(tmp_path: Path) -> None:
     watched = Watch(tmp_path, ALERTS)
+    shown = (Path(__file__).parents[3] / "docs/measurements/rows.md").read_text("utf-8")
+    for night, (what, _, status, told) in enumerate(NIGHTS, 1):
+        assert f"| {night} | {what} | {status} | {'; '.join(f'`{one}`' for one in told)} |\n" in shown
     for what, pages, status, told in NIGHTS:
         assert (what, watched.run(pages)) == (what, (status, told))
     kept = wa.history(tmp_path / "history")

@@ -62,6 +62,10 @@ GOOD = 'history = "h"\nurls = ["https://a.example/"]\n'
         ('to = "slack"\n' + GOOD, "`to` parameter must be a list of tables"),
         ("options = 5\n" + GOOD, "`options` parameter must be a table"),
         ('history = 5\nurls = ["https://a.example/"]\n', "`history` parameter must be text"),
+        (
+            'history = "s3://a/b"\nurls = ["https://a.example/"]\n',
+            "`history` parameter must be a folder on this machine",
+        ),
         ('history = ""\nurls = ["https://a.example/"]\n', "have `history`"),
         (GOOD + '[[to]]\nkind = "file"\npath = 5\n', "text in one line as its path"),
         (GOOD + '[[alert]]\nwhen = "redirects"\nplan = "none.csv"\n', "`plan` that is a file"),

@@ -6,13 +6,14 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.records.hosts.pki import Pki
 
 PROTOCOLS = ("tls", "smtp", "imap", "pop3", "xmpp", "ldap", "postgresql", "mysql")
-SILENT, PLAIN, RUDE = "silent", "plain", "rude"
+SILENT, PLAIN, RUDE, CHATTY, LONG, DRIPS = "silent", "plain", "rude", "chatty", "long", "drips"
 
 
 def lines(at: socket.socket, *script: tuple[bytes, bytes]) -> None:
@@ -106,9 +107,31 @@ def rude(at: socket.socket) -> None:
         at.sendall(b"220-" + b"a" * 1000 + b"\r\n")
 
 
+def chatty(at: socket.socket) -> None:
+    """What it offers never ends."""
+    lines(at, (b"", b"220 ready\r\n"), (b"EHLO", b""))
+    while True:
+        at.sendall(b"250-SIZE 9\r\n" * 100)
+
+
+def long(at: socket.socket) -> None:
+    """One line of 100 MB."""
+    lines(at, (b"", b"220 ready\r\n"), (b"EHLO", b"250-"))
+    for _ in range(100):
+        at.sendall(b"a" * 1_000_000)
+
+
+def drips(at: socket.socket) -> None:
+    """A greeting that comes letter by letter, and never ends."""
+    while True:
+        at.sendall(b"2")
+        time.sleep(0.05)
+
+
 GREET: dict[str, Callable[[socket.socket], None]] = {
     **{"tls": lambda at: None, "smtp": smtp, "imap": imap, "pop3": pop3, "xmpp": xmpp, "ldap": ldap},
     **{"postgresql": postgresql, "mysql": mysql, PLAIN: plain, SILENT: silent, RUDE: rude},
+    **{CHATTY: chatty, LONG: long, DRIPS: drips},
 }
 
 

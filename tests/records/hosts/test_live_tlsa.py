@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,8 +16,41 @@ import pytest
 import webanalytics as wa
 from tests.records.hosts.cases import openssl
 from tests.records.hosts.conftest import World
-from tests.records.hosts.servers import PLAIN, PROTOCOLS, RUDE, SILENT
+from tests.records.hosts.servers import CHATTY, DRIPS, LONG, PLAIN, PROTOCOLS, RUDE, SILENT
+from webanalytics.fetching.tls import MOST_WORDS
 from webanalytics.records.hosts.function import read_target
+
+MEASURED = (Path(__file__).parents[3] / "docs/measurements/mutants.md").read_text("utf-8")
+ROWS = re.search(r"\| chain \| cases .*?\n\n", MEASURED, re.DOTALL)
+SHOWN = {
+    cells[0]: cells[1:]
+    for line in (ROWS[0] if ROWS else "").strip().splitlines()[2:]
+    if (cells := [cell.strip() for cell in line.strip("|").split("|")])
+}
+NAMES = {
+    "good": "two certificates, the root is known and not sent",
+    "whole": "the same with the root",
+    "alone": "the server's certificate alone",
+    "private": "a root that nobody knows",
+    "own": "made by the server itself",
+    "expired": "the server's has expired",
+    "named": "for another name",
+    "narrow": "an authority below one that may have none",
+    "unable": "an authority that may not sign",
+}
+
+
+def measured(table: pd.DataFrame) -> dict[str, list[str]]:
+    """The table of the documentation: how many match, by chain and usage."""
+    found = {}
+    kinds = [said[0] if " + " not in said else "several" for said in table["records"]]
+    for shows, name in NAMES.items():
+        cells = []
+        for kind in ("0", "1", "2", "3", "several"):
+            rows = table[(table["shows"] == shows) & (pd.Series(kinds) == kind)]
+            cells.append(f"{rows['ours'].eq('match').sum()} of {len(rows)}" if len(rows) else "")
+        found[name] = [str((table["shows"] == shows).sum()), *cells]
+    return found
 
 
 def test_verdicts_are_those_of_openssl(world: World) -> None:
@@ -31,6 +68,7 @@ def test_verdicts_are_those_of_openssl(world: World) -> None:
         }
     )
     print(table.to_string())
+    assert measured(table) == SHOWN
     assert len(table) >= 60
     assert table[table["ours"] != table["openssl"]].to_dict("records") == []
     assert set(found["dnssec"]) == {"secure"}
@@ -168,6 +206,30 @@ def test_servers_that_do_not_go_on_are_rows(world: World) -> None:
         "The host has malformed records in the DNS.",
     ]
     assert found["error_type"].tolist() == ["tls", "tls", "timeout", "timeout", "dns", "dns"]
+
+
+@pytest.mark.parametrize("kind", [RUDE, CHATTY, LONG, DRIPS])
+def test_a_mail_server_without_end_costs_little(
+    world: World, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[int] = []
+    read = asyncio.StreamReader.read
+
+    async def counted(self: asyncio.StreamReader, n: int = -1) -> bytes:
+        piece = await read(self, n)
+        heard.append(len(piece))
+        return piece
+
+    monkeypatch.setattr(asyncio.StreamReader, "read", counted)
+    port = world.servers.ports[kind]
+    for look in (world.certificates, world.tlsa):
+        heard.clear()
+        began = time.monotonic()
+        found = look(f"smtp://none.good.example:{port}", connect_timeout=1.0, retries=0)
+        assert time.monotonic() - began < 30
+        expected = "timeout" if kind == DRIPS else "tls"
+        assert found["error_type"].tolist() == [expected]
+        assert sum(heard) < 3 * MOST_WORDS
 
 
 def test_private_addresses_are_refused_whatever_name_leads_there(world: World) -> None:

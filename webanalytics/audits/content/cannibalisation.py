@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.content.terms import Numbers, PageTerms, Scores, Terms, terms_of
+from webanalytics.audits.content.terms import PageTerms, Scores, Terms, terms_of
+from webanalytics.audits.content.vocabulary import Numbers
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -46,23 +47,13 @@ _COLUMNS: dict[str, Dtype] = {
 
 @dataclass(eq=False)
 class _Claims:
-    """What one page is about: the terms in its title or main heading that its text has too.
-
-    Attributes
-    ----------
-    page : PageTerms
-        All terms of the page.
-    places : dict
-        Each term that it claims, word or phrase, to its position among the page's terms.
-    scores : dict
-        How distinctive each of them is against the pages that do not claim it.
-    weights : dict
-        How much the page makes of each single word among them; rare words count for more.
-    """
+    """What one page is about: the terms in its title or main heading that its text has too."""
 
     page: PageTerms
-    places: dict[int, int]
+    places: dict[int, int]  # each term that it claims, to its position among the page's terms
+    # how distinctive each is against the pages that do not claim it
     scores: dict[int, float] = field(default_factory=dict)
+    # how much the page makes of each single word among them; rare words count for more
     weights: dict[int, float] = field(default_factory=dict)
 
     def about(self, term: int) -> bool:

@@ -13,13 +13,13 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.content.terms import (
-    LONGEST,
     PageTerms,
     Terms,
     checked_sizes,
     grouped_terms,
     totals_of,
 )
+from webanalytics.audits.content.vocabulary import LONGEST, term_hash
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS
@@ -203,7 +203,7 @@ def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, 
                 np.ones(len(rows), bool),
                 totals_of({size: whole[size] or alone[size] for size in alone}),
                 {},
-                np.empty(0, np.int64),
+                np.empty(0, np.uint64),
             )
         )
     return found
@@ -249,11 +249,12 @@ def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
     """Return the pages that use each term most, the first one the most."""
     best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
     numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
-    hashes = {hash(term): term for term in terms}
+    hashes = {term_hash(term): term for term in terms}
+    wanted = np.array(list(hashes), np.uint64)
     for page in side.pages:
         known = np.flatnonzero(np.isin(page.terms, list(numbers)))
         uses = [(numbers[int(page.terms[n])], int(page.counts[n])) for n in known.tolist()]
-        uses += [(hashes[n], 1) for n in page.once[np.isin(page.once, list(hashes))].tolist()]
+        uses += [(hashes[n], 1) for n in page.once[np.isin(page.once, wanted)].tolist()]
         for term, times in uses:
             best[term].append((times, page.name))
             if len(best[term]) > EXAMPLES:

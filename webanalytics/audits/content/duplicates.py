@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TypeAlias
 
@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from webanalytics.core.strings import normalized
+from webanalytics.core.strings import OTHER_SCRIPT, normalized
 from webanalytics.errors import ParameterError
 
 Shingles: TypeAlias = npt.NDArray[np.uint64]
@@ -59,50 +59,27 @@ FAILURES = 8
 _SEED = 1997
 _CHUNK = 1_000
 _ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
-_CACHED_WORDS = 200_000
 _CACHED_SETS = 4_096
+_LAST_PLAIN = 0x2190  # from there on plain texts have signs alone
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PLAIN_WORD = re.compile(r"\w+")
-# Latin, Greek, Cyrillic and common signs without combining marks: there both engines agree on what is a word,
-# and the one of the standard library is several times as fast.
-_OTHER_SCRIPT = re.compile(
-    "[^\u0000-\u024f\u0370-\u0482\u048a-\u052f\u1e00-\u1eff\u2010-\u203e\u20a0-\u20bf\u2190-\u245f\u2500-\u25ff]"
-)
 _UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
 _WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
 
 # Odd numbers without a pattern (the first 64 bits of the fractions of the square roots of 2, 3 and 5, last
 # bit set), and the finaliser of SplitMix64, so that neighbouring shingles have unrelated hashes.
 _PLACES = (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B)
+_BASE = 0x9E3779B97F4A7C15
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def near_duplicates(
     texts: Sequence[str | None], threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS
 ) -> list[int | None]:
-    """Return the cluster of near duplicates of each text.
+    """Return the cluster of near duplicates of each text: the position of its first one, None for none.
 
-    Parameters
-    ----------
-    texts : sequence of str or None
-        Main texts of pages; None for a missing one.
-    threshold : float
-        Lowest Jaccard similarity of near duplicates, above 0 and at most 1.
-    minimum_words : int
-        Texts with fewer words (characters, in scripts without spaces) are left out; never less than
-        `SHINGLE`.
-
-    Returns
-    -------
-    list of int or None
-        Number of the cluster: the position of its first text. None for a text without near duplicates or
-        left out.
-
-    Raises
-    ------
-    ParameterError
-        If the threshold is not above 0 and at most 1.
+    Texts with fewer words (characters, in scripts without spaces) than `minimum_words` are left out.
 
     Notes
     -----
@@ -154,18 +131,18 @@ def words(text: str) -> list[str]:
     >>> words("The STORM lantern: 灯台!")
     ['the', 'storm', 'lantern', '灯', '台']
     """
-    if text.isascii():
-        return _PLAIN_WORD.findall(text.lower())
-    folded = normalized(text, "NFKC").casefold()
-    if not _OTHER_SCRIPT.search(folded):
-        return _PLAIN_WORD.findall(folded)
-    found: list[str] = _WORD.findall(folded)
+    folded = _folded(text)
+    found: list[str] = (_WORD if OTHER_SCRIPT.search(folded) else _PLAIN_WORD).findall(folded)
     return found
+
+
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else normalized(text, "NFKC").casefold()
 
 
 def is_unspaced(text: str) -> bool:
     """Return whether a text has letters of a script without spaces between words."""
-    if text.isascii() or not _OTHER_SCRIPT.search(text):  # which is sooner known
+    if text.isascii() or not OTHER_SCRIPT.search(text):  # which is sooner known
         return False
     return _UNSPACED_LETTER.search(text) is not None
 
@@ -178,29 +155,51 @@ def shingles(text: str) -> Shingles:
     >>> len(shingles("to be or not to be or not")), len(shingles("too short"))
     (4, 0)
     """
-    return _hashed(words(text))
+    return _shingles_of(_word_hashes(text))
 
 
-class _WordHashes(dict[str, int]):
-    def __missing__(self, word: str) -> int:
-        # Python's own hash of a string differs from process to process.
-        value = int.from_bytes(
-            blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
-        )
-        self[word] = value
-        return value
+@cache
+def _in_plain_words() -> npt.NDArray[np.bool_]:
+    """Return which characters of a plain text belong to words: the last stands for all after it."""
+    signs = map(chr, range(_LAST_PLAIN + 1))
+    return np.array([sign == "_" or sign.isalnum() for sign in signs], bool)
 
 
-_WORD_HASHES = _WordHashes()
+def _word_hashes(text: str) -> Shingles:
+    """Return a hash of each of the `words` of a text, the same in every process.
+
+    The hash is a polynomial of the characters, of which that of each word is a difference of two sums.
+    """
+    folded, is_plain = _folded(text), True
+    if OTHER_SCRIPT.search(folded):
+        folded, is_plain = " ".join(_WORD.findall(folded)), False
+    codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), np.uint32)
+    inside = np.zeros(len(codes) + 2, bool)
+    inside[1:-1] = _in_plain_words()[np.minimum(codes, _LAST_PLAIN)] if is_plain else codes != ord(" ")
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    starts, ends = edges[::2], edges[1::2]
+    sums = np.zeros(len(codes) + 1, np.uint64)
+    np.cumsum(codes * _powers(_BASE, len(codes)), out=sums[1:])
+    hashes: Shingles = (sums[ends] - sums[starts]) * _powers(pow(_BASE, -1, 2**64), len(codes))[starts]
+    return hashes
 
 
-def _hashed(found: list[str]) -> Shingles:
-    count = len(found) - SHINGLE + 1
+def _powers(base: int, count: int) -> Shingles:
+    """Return the first powers of a number modulo 2**64."""
+    return _all_powers(base, 1 << max(count, 1).bit_length())[:count]
+
+
+@lru_cache(maxsize=4)
+def _all_powers(base: int, count: int) -> Shingles:
+    powers = np.full(count, base, np.uint64)
+    powers[0] = 1
+    return np.cumprod(powers, dtype=np.uint64)
+
+
+def _shingles_of(hashes: Shingles) -> Shingles:
+    count = len(hashes) - SHINGLE + 1
     if count < 1:
         return np.empty(0, np.uint64)
-    if len(_WORD_HASHES) > _CACHED_WORDS:
-        _WORD_HASHES.clear()
-    hashes = np.fromiter(map(_WORD_HASHES.__getitem__, found), np.uint64, len(found))
     mixed = np.zeros(count, np.uint64)
     for start, place in enumerate(_PLACES):
         mixed += hashes[start : start + count] * np.uint64(place)
@@ -241,11 +240,11 @@ def _distinct(texts: Sequence[str | None], minimum: int) -> tuple[list[list[int]
             if (known := same_as[own]) is not None:
                 rows[known].append(row)
             continue
-        found = words(text)
+        found = _word_hashes(text)
         if len(found) < minimum:
             same_as[own] = None
             continue
-        hashes = _hashed(found)
+        hashes = _shingles_of(found)
         key = same_as[own] = blake2b(hashes.tobytes(), digest_size=16).digest()
         if key in rows:
             rows[key].append(row)

@@ -55,7 +55,7 @@ _EMOJI_CLUSTER = re.compile(
 
 
 def text_width(text: str, size: float = TITLE_SIZE, bold: bool = False) -> float:
-    """Return the width of one line of text in CSS pixels, with the white space that it has.
+    """Return the width of one line of text in CSS pixels, runs of white space included.
 
     Notes
     -----

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.content.vocabulary import LONGEST, Numbers, Vocabulary, term_hash
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -22,12 +23,10 @@ from webanalytics.page.keywords.keyness import PLACES, keyness
 from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.schema import make_columns, make_series
 
-Numbers = npt.NDArray[Any]
-"""Whole numbers, as small as they can be: terms of all pages are kept."""
-Scores = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from webanalytics.audits.content.counting import Lexicon
 
-LONGEST = 3
-"""Most words of a term."""
+Scores = npt.NDArray[np.float64]
 
 TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 """Most terms shown of a page and of a site."""
@@ -36,48 +35,22 @@ TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 KEPT_LENGTHS = (3, 4)
 """Fewest letters of terms that are counted once, for all that asks for so many letters."""
 
-LEAST = 2
-"""How often a phrase must occur on a page to be a term of it."""
-
 
 @dataclass(frozen=True, eq=False)
 class PageTerms:
-    """The terms of one page: its words, and the phrases that it has twice or more.
+    """The terms of one page: its words, and the phrases that it has twice or more."""
 
-    Attributes
-    ----------
-    row : int
-        Row of the page in the audit.
-    name : str
-        Its address.
-    language : str
-        Language that its text was read in.
-    terms : numpy.ndarray
-        Numbers of its terms in the vocabulary: by falling frequency, then first appearance.
-    counts : numpy.ndarray
-        How often each occurs.
-    words : numpy.ndarray
-        How many words each has.
-    whole : numpy.ndarray
-        Whether each stands for itself, and not only within one longer phrase.
-    totals : numpy.ndarray
-        By words of a term: all words of the page, all runs of two words, and so on; the first is 0.
-    places : dict
-        By place, whether each term stands there; a place is missing where that is not known.
-    once : numpy.ndarray
-        Hashes of the phrases that the page has once: they are terms of other pages only.
-    """
-
-    row: int
-    name: str
-    language: str
-    terms: Numbers
-    counts: Numbers
-    words: Numbers
-    whole: npt.NDArray[np.bool_]
-    totals: Numbers
+    row: int  # of the page in the audit
+    name: str  # its address
+    language: str  # that its text was read in
+    terms: Numbers  # their numbers in the vocabulary: by falling frequency, then first appearance
+    counts: Numbers  # how often each occurs
+    words: Numbers  # how many words each has
+    whole: npt.NDArray[np.bool_]  # whether each stands for itself, and not only within one longer phrase
+    totals: Numbers  # by words of a term: all words of the page, all runs of two, and so on; the first is 0
+    # whether each term stands in a place, which is missing where that is not known
     places: dict[str, npt.NDArray[np.bool_]]
-    once: Numbers
+    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
 
     @property
     def sizes(self) -> Numbers:
@@ -95,67 +68,33 @@ class PageTerms:
 
 @dataclass(eq=False)
 class Terms:
-    """The terms of several pages: each page holds numbers of a common vocabulary.
+    """The terms of several pages, each of them once: they hold numbers of a common vocabulary."""
 
-    Attributes
-    ----------
-    vocabulary : dict
-        Term to number.
-    pages : list of PageTerms
-        The pages, each once.
-    """
-
-    vocabulary: dict[str, int] = field(default_factory=dict)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
     pages: list[PageTerms] = field(default_factory=list)
+    _lexicons: dict[str, Lexicon] = field(default_factory=dict, repr=False)
 
     def add(
         self, row: int, name: str, language: str, text: str, texts: dict[str, str | None], **how: Any
     ) -> None:
-        """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `count_terms`."""
-        from webanalytics.page.keywords.keywords import count_terms, parts_of_phrases
-        from webanalytics.page.keywords.places import places_of
+        """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `Lexicon`."""
+        from webanalytics.audits.content.counting import Lexicon  # takes time to load
 
-        found = count_terms(text, language, **how)
-        parts = parts_of_phrases(found, LEAST)
-        known: dict[str, tuple[int, int]] = {}
-        once: list[int] = []
-        for size, one in found.items():  # in scripts without spaces a word here is a phrase there
-            for term, times in one.counts.items():
-                if size == 1 or times >= LEAST:
-                    known.setdefault(term, (times, size))
-                elif term not in known:
-                    once.append(hash(term))
-        terms = sorted(known, key=lambda term: -known[term][0])
-        standing = {place: set(those) for place, those in places_of(terms, texts, language, found).items()}
-        self.pages.append(
-            PageTerms(
-                row,
-                name,
-                language,
-                self.numbers(terms),
-                np.array([known[term][0] for term in terms], np.int32),
-                np.array([known[term][1] for term in terms], np.int8),
-                np.array([(known[term][1], term) not in parts for term in terms], bool),
-                totals_of({size: one.total for size, one in found.items()}),
-                {
-                    place: np.array([term in those for term in terms], bool)
-                    for place, those in standing.items()
-                },
-                np.array(once, np.int64),
-            )
-        )
+        if language not in self._lexicons:
+            self._lexicons[language] = Lexicon(self.vocabulary, language, **how)
+        self.pages.append(PageTerms(row, name, language, *self._lexicons[language].count(text, texts)))
 
     def numbers(self, terms: Iterable[str]) -> Numbers:
         """Return the numbers of terms, new ones of new terms."""
-        number = self.vocabulary.setdefault
-        return np.array([number(term, len(self.vocabulary)) for term in terms], np.int32)
+        return np.array([self.vocabulary[term] for term in terms], np.int32)
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
-        known = np.unique(np.array([0, *map(hash, self.vocabulary)], np.int64))
-        for number, page in enumerate(self.pages):
+        known = np.unique(self.vocabulary.hashes)
+        for number, page in enumerate(self.pages if len(known) else ()):
             places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
             self.pages[number] = replace(page, once=page.once[known[places] == page.once])
+        self._lexicons.clear()
         return self
 
     def of_length(self, min_length: int) -> Terms:
@@ -177,7 +116,7 @@ class Terms:
         names = self.names()
         used, terms = np.unique(np.concatenate([page.terms for page in pages]), return_inverse=True)
         own = np.split(terms.astype(np.int32), np.cumsum([len(page.terms) for page in pages])[:-1])
-        vocabulary = {names[number]: place for place, number in enumerate(used.tolist())}
+        vocabulary = Vocabulary(names[number] for number in used.tolist())
         return Terms(vocabulary, [replace(page, terms=found) for page, found in zip(pages, own, strict=True)])
 
     def names(self) -> list[str]:
@@ -199,14 +138,13 @@ class Terms:
         for page in self.pages:
             counts[page.terms] += page.counts
             pages[page.terms] += 1
-        names = self.names() if terms is None else terms
         if terms is not None:
             chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
             counts, pages = counts[chosen], pages[chosen]
-        once = np.sort(np.concatenate([np.empty(0, np.int64), *(page.once for page in self.pages)]))
-        hashes = np.array([hash(term) for term in names], np.int64)
+        once = np.sort(np.concatenate([np.empty(0, np.uint64), *(page.once for page in self.pages)]))
+        hashes = self.vocabulary.hashes if terms is None else np.array([*map(term_hash, terms)], np.uint64)
         single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
-        return counts[: len(names)] + single, pages[: len(names)] + single
+        return counts[: len(hashes)] + single, pages[: len(hashes)] + single
 
     def keyness(self) -> Iterator[Scores]:
         """Yield how distinctive its terms are of each page against all others; NaN for a single page."""

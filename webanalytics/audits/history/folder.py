@@ -6,10 +6,12 @@ goes when the history is thinned.
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,30 +20,130 @@ import pandas as pd
 from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.storage.folders import described, restored
+from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError, reason
+from webanalytics.files import claim
 from webanalytics.runs.frames.arrow import LAYOUT, declared, unpacked
-from webanalytics.runs.storage.store import NAMED_DIGITS, Store, folder_path, refusal
+from webanalytics.runs.frames.schema import frame_of
+from webanalytics.runs.storage.store import (
+    NAMED_DIGITS,
+    Store,
+    folder_path,
+    is_address,
+    need_pyarrow,
+    refusal,
+)
+from webanalytics.thresholds import PRIORITIES
 
 _RUN = re.compile(r"run-\d{8}T\d{6}Z\.json")
 _PART = re.compile(rf"(?:cells|places|table)-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
+LOCK_SECONDS = 120.0
+"""How long a call waits for another one that changes the history."""
+_COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
+_SCORES: dict[str, Dtype] = {
+    "date": "object",
+    "pages": "integer",
+    "score": "float",
+    **_COUNTS,
+    "good": "boolean",
+}
 Run = dict[str, Any]
 """What is known of a run: its date, counts, manifest, and where its tables are."""
 
 
+@dataclass(frozen=True)
+class _Away(Store):
+    """A folder at an address of fsspec, where a file is written whole: so do the stores of objects."""
+
+    files: Any = None
+    root: str = ""
+
+    def make(self) -> None:
+        self.files.makedirs(self.root, exist_ok=True)
+
+    def names(self) -> list[str]:
+        found = self.files.ls(self.root, detail=False) if self.files.isdir(self.root) else []
+        return [name.rstrip("/").rpartition("/")[2] for name in found]
+
+    def write(self, name: str, content: bytes | memoryview) -> None:
+        self.files.pipe_file(f"{self.root}/{name}", bytes(content))
+
+    def remove(self, *names: str) -> None:
+        for name in names:
+            with suppress(OSError):
+                self.files.rm_file(f"{self.root}/{name}")
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Any]:
+        yield io.BytesIO(self.files.cat_file(f"{self.root}/{name}"))
+
+
 def store_of(folder: Any, parameter: str = "folder") -> Store:
-    """Return the store of a history."""
-    return Store(folder_path(folder, parameter, "keeping audits").expanduser(), "", _PART)
+    """Return the store of a history: a folder, or an address of fsspec."""
+    if not is_address(folder):
+        return Store(folder_path(folder, parameter, "keeping audits").expanduser(), "", _PART)
+    need_pyarrow("keeping audits")
+    try:
+        import fsspec
+
+        files, root = fsspec.core.url_to_fs(folder, use_listings_cache=False)
+    except (ImportError, ValueError) as error:  # fsspec itself, or what it needs for such an address
+        raise refusal(parameter, f"or an address that fsspec can open: {error}") from None
+    return _Away(folder, "", _PART, files, root.rstrip("/"))
 
 
 def runs_of(store: Store) -> list[Run]:
     """Return the runs, the first one first; none where there is no history yet."""
-    names = sorted(filter(_RUN.fullmatch, store.names())) if store.path.is_dir() else []
+    there = isinstance(store, _Away) or store.path.is_dir()
+    names = sorted(filter(_RUN.fullmatch, store.names())) if there else []
     return [replace(store, manifest=name).read_manifest() for name in names]
+
+
+def dated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose dates are moments."""
+    frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
+    return frame
+
+
+def scores(runs: list[Run]) -> pd.DataFrame:
+    """Return a row for each run: date, pages, score, issues as counted then, and if pages were read."""
+    rows = []
+    for run in runs:
+        counts = {name: run["issues"].get(name, 0) for name in PRIORITIES}
+        rows.append(run | counts | {"issues": sum(counts.values())})
+    return dated(frame_of(_SCORES, rows))
+
+
+def past(store: Store, run: Run) -> pd.DataFrame:
+    """Return the scores of the runs up to one of them."""
+    return scores([one for one in runs_of(store) if name_of(one["date"]) <= name_of(run["date"])])
 
 
 def name_of(date: str) -> str:
     """Return the name of the file of a run."""
-    return f"run-{pd.Timestamp(date).tz_convert(UTC):%Y%m%dT%H%M%SZ}.json"
+    return f"run-{re.sub('[-:]', '', moment(date)[:19])}Z.json"
+
+
+def moment(date: str | None) -> str:
+    """Return a date as runs have it: in UTC, to the second; now where there is none."""
+    try:
+        found = datetime.fromisoformat(date) if date else datetime.now(UTC)
+        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (OverflowError, TypeError, ValueError):
+        raise ParameterError.must_be("audit", "an audit whose date is one in ISO 8601") from None
+    return found.isoformat(timespec="seconds")
+
+
+@contextmanager
+def alone(store: Store, parameter: str = "folder") -> Iterator[None]:
+    """Keep other processes of this machine from changing a history as long as this lasts."""
+    if isinstance(store, _Away):
+        yield
+        return
+    with store.appended(".lock") as lock:
+        if not claim(lock, LOCK_SECONDS):
+            raise refusal(parameter, "that no other call is changing")
+        yield
 
 
 def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
@@ -49,7 +151,7 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
     store = store_of(folder, parameter)
     if not len(audit.raw):
         raise ParameterError.must_be("audit", "an audit that has pages")
-    date = audit.origin.date or datetime.now(UTC).isoformat(timespec="seconds")
+    date = moment(audit.origin.date)
     manifest, tables = described(audit.raw, replace(audit.origin, date=date, score=audit.score))
     issues, judged = audit.issues, audit.judged()
     status = audit.raw["http_status"] if "http_status" in audit.raw else pd.Series([pd.NA] * len(audit.raw))
@@ -67,16 +169,17 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
             not (_PART.fullmatch(name) or _RUN.fullmatch(name) or name[0] == ".") for name in store.names()
         ):
             raise refusal(parameter, "that is empty or holds a history")
-        others = [other for other in runs_of(store) if other["date"] != date]
-        for name, table in tables.items():
-            entry = others[-1]["tables"][name] if others and name == "pages" else None
-            before = None if entry is None else (entry, read(store, entry, None, {}))
-            run["tables"][name] = (
-                written(store, table, before)
-                if name == "pages"
-                else {"parts": [store.write_part(part_of("table"), table)]}
-            )
-        replace(store, manifest=name_of(date)).write_manifest(run)
+        with alone(store, parameter):
+            others = [other for other in runs_of(store) if other["date"] != date]
+            for name, table in tables.items():
+                entry = others[-1]["tables"][name] if others and name == "pages" else None
+                before = None if entry is None else (entry, read(store, entry, None, {}))
+                run["tables"][name] = (
+                    written(store, table, before)
+                    if name == "pages"
+                    else {"parts": [store.write_part(part_of("table"), table)]}
+                )
+            replace(store, manifest=name_of(date)).write_manifest(run)
     except OSError as error:
         raise refusal(parameter, f"that can be written to: {reason(error)}") from None
     return run

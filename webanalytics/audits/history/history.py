@@ -15,11 +15,9 @@ from webanalytics.audits.compare.fields import is_same
 from webanalytics.audits.history import folder as folders
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.storage.folders import reading
-from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.schema import frame_of
-from webanalytics.thresholds import PRIORITIES
 from webanalytics.urls import address
 
 FIELDS = (
@@ -29,14 +27,7 @@ FIELDS = (
 """What is shown of a page where nobody says."""
 PERIODS = {"daily": "D", "weekly": "W", "monthly": "M", "yearly": "Y"}
 _KEEP = re.compile(rf"({'|'.join(PERIODS)}) after (\d{{1,5}}) days?")
-_COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
-_SCORES: dict[str, Dtype] = {
-    "date": "object",
-    "pages": "integer",
-    "score": "float",
-    **_COUNTS,
-    "good": "boolean",
-}
+_DAY = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 
 class History:
@@ -44,7 +35,7 @@ class History:
 
     def __init__(self, folder: str | os.PathLike[str], since: str = "") -> None:
         self._store, self._since = folders.store_of(folder), since
-        self.folder = self._store.path
+        self.folder: Any = self._store.path
 
     @property
     def _runs(self) -> list[folders.Run]:
@@ -60,7 +51,8 @@ class History:
 
     def append(self, audit: Audit) -> None:
         """Add an audit; one of the same moment is replaced, and an interrupted call changes nothing."""
-        folders.append(Audit.of(audit, "audit"), self.folder, "folder")
+        kept = Audit.of(audit, "audit")
+        kept.history = folders.past(self._store, folders.append(kept, self.folder, "folder"))
 
     @property
     def dates(self) -> pd.DatetimeIndex:
@@ -69,11 +61,7 @@ class History:
 
     def scores(self) -> pd.DataFrame:
         """Return a row for each audit: date, pages, score, issues as counted then, and if pages were read."""
-        rows = []
-        for run in self._runs:
-            counts = {name: run["issues"].get(name, 0) for name in PRIORITIES}
-            rows.append(run | counts | {"issues": sum(counts.values())})
-        return _dated(frame_of(_SCORES, rows))
+        return folders.scores(self._runs)
 
     def rule(self, name: str) -> pd.DataFrame:
         """Return a row for each audit: date, issues of a rule (missing where it was not tried), pages."""
@@ -86,7 +74,7 @@ class History:
         ]
         made = frame_of({"date": "object", "issues": "integer", "pages": "integer"}, rows)
         made.insert(2, "change", made["issues"].diff())
-        return _dated(made)
+        return folders.dated(made)
 
     def page(self, url: str, fields: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a row for each audit: date, ``changed`` and fields of a page, by default the usual ones.
@@ -111,11 +99,11 @@ class History:
             raise ParameterError(
                 "The `url` parameter must be a page that an audit of the history has.", "url"
             )
-        return _dated(pd.DataFrame(rows))
+        return folders.dated(pd.DataFrame(rows))
 
     def since(self, date: str) -> History:
         """Return the audits from a day, month or year on: ``"2026-10"``."""
-        if not re.fullmatch(r"\d{4}(-\d\d){0,2}", str(date)):
+        if not _DAY.fullmatch(str(date)):
             raise ParameterError.must_be("date", 'a day, month or year such as "2026-10"')
         return History(self.folder, max(date, self._since))
 
@@ -125,7 +113,9 @@ class History:
         if not found:
             raise ParameterError.must_be("date", "the day of an audit that the history has")
         with reading(self._store, "folder"):
-            return Audit(*folders.audit_of(self._store, found[-1]))
+            audit = Audit(*folders.audit_of(self._store, found[-1]))
+        audit.history = folders.past(self._store, found[-1])
+        return audit
 
     def compare(self, before: str = "", after: str = "") -> Comparison:
         """Return what changed from one day to another, by default between the last two good audits."""
@@ -146,7 +136,7 @@ class History:
         Several periods have commas: ``"weekly after 30 days, monthly after 365 days"``.
         """
         limits = periods(keep)
-        with reading(self._store, "folder"):
+        with reading(self._store, "folder"), folders.alone(self._store):
             runs, chosen = folders.runs_of(self._store), dict[object, int]()
             moments = [pd.Timestamp(run["date"]).tz_localize(None) for run in runs]
             for place, (run, moment) in enumerate(zip(runs, moments, strict=True)):
@@ -175,18 +165,14 @@ def _same(name: str, old: Any, new: Any) -> bool:
     return all(missing) if any(missing) else is_same(name, old, new)
 
 
-def _dated(frame: pd.DataFrame) -> pd.DataFrame:
-    frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
-    return frame
-
-
 def history(folder: str | os.PathLike[str]) -> History:
     """Return the saved audits of a site by date.
 
     Parameters
     ----------
     folder : str or path
-        A folder that ``audit.save(history=folder)`` adds audits to; it need not be there yet.
+        A folder that ``audit.save(history=folder)`` adds audits to, or an address that fsspec can open, such
+        as ``"s3://audits/shop"``; it need not be there yet.
 
     Returns
     -------
@@ -197,7 +183,7 @@ def history(folder: str | os.PathLike[str]) -> History:
     Raises
     ------
     ParameterError
-        For anything but a path on this machine, and what was changed in the folder.
+        For anything but a path or an address, and what was changed in the folder.
 
     Notes
     -----

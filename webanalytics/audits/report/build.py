@@ -24,7 +24,7 @@ from webanalytics.audits.overview.failures import refusal_warning
 from webanalytics.audits.report import charts, gaps, parts, site, work
 from webanalytics.audits.report.brand import Brand
 from webanalytics.audits.report.cells import Cells, table
-from webanalytics.audits.report.chapters import chapters
+from webanalytics.audits.report.chapters import chapters, over_time
 from webanalytics.audits.report.content import FACTS, Content, read
 from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
@@ -81,6 +81,7 @@ class Besides:
     causes: pd.DataFrame | None = None  # what to fix first, the most points first
     alarm: str = ""  # why pages cannot be found
     work: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # segments, search results, logs, advice
+    history: pd.DataFrame | None = None  # scores of the audits before and of this one, by date
 
 
 def write_report(
@@ -162,6 +163,7 @@ def render(
         notes=[*besides.notes, *([] if content.detailed is None else [note(content.size)])],
         failures=[] if besides.failures is None else gaps.failures(besides.failures),
         chapters=[
+            *over_time(besides.history),
             *_of_site(content, besides.crawl, of_site, len(moved.lists)),
             *work.chapters(content, besides.work, besides.causes),
             *chapters(content, besides.keywords, besides.cannibalisation),

@@ -7,22 +7,32 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_cell, page_link
+from webanalytics.audits.report.tables import (
+    Cell,
+    Chapter,
+    Table,
+    headings,
+    number,
+    page_cell,
+    page_link,
+)
 from webanalytics.audits.words import number as written
-from webanalytics.audits.words import percent, phrase, say, several
+from webanalytics.audits.words import percent, phrase, points, say, several
 from webanalytics.thresholds import AUDIENCES, SCALES_BY_NAME
 
 MOST_LANGUAGES = 20
 MOST_NAMED = 5
 """Most languages or pages that one cell names."""
 
+MOST_RUNS, MOST_LISTED = 90, 12
+"""Audits before that are drawn, and that are listed."""
 MOST_TERMS = 15
 MOST_PAIRS = 25
 UNDETERMINED = "undetermined"
@@ -41,6 +51,31 @@ def chapters(
         None if cannibalisation is None else rivals(content, cannibalisation),
     )
     return [chapter for chapter in made if chapter is not None]
+
+
+def over_time(history: pd.DataFrame | None) -> Iterator[Chapter]:
+    """Yield the chapter of the audits before, where there are any."""
+    if history is None or len(history) < 2:
+        return
+    runs = history.tail(MOST_RUNS)
+    days = runs["date"].tolist()
+    form = "%Y-%m-%d" if len({one.date() for one in days}) == len(days) else "%Y-%m-%d %H:%M"
+    names = [f"{moment:{form}}" for moment in days]
+    scores = [None if pd.isna(score) else float(score) for score in runs["score"]]
+    line = [
+        ((moment - days[0]) / (days[-1] - days[0]), score, f"{name}: {points(score)}")
+        for moment, name, score in zip(days, names, scores, strict=True)
+        if score is not None
+    ]
+    counts = (runs[name].tolist() for name in ("pages", "high", "medium", "low"))
+    rows = [
+        [Cell(name, say("Most pages were not read.") * (not good)), number(score, 1), *map(number, cells)]
+        for name, good, score, *cells in zip(names, runs["good"], scores, *counts, strict=True)
+    ][::-1]
+    heads = headings("Day", "Score", "Pages", "High", "Medium", "Low", numbers=".nnnnn")
+    table = Table(say("Audits"), "", heads, rows[:MOST_LISTED], _left(len(rows), MOST_LISTED))
+    note = say("Scores, and issues and warnings by priority, as they were counted on the day of each audit.")
+    yield Chapter("over-time", say("Over time"), note, [table], line=line)
 
 
 def languages(content: Content) -> Chapter | None:

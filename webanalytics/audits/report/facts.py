@@ -30,6 +30,7 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "causes": audit.causes,
         "alarm": lambda: audit.alarm,
         "work": lambda: work_parts(audit),
+        "history": lambda: audit.history if audit._selected() is None else None,
     }
     if len(audit) <= MANY_PAGES:
         parts["keywords"] = lambda: audit.keywords(by="site", top=1000)

@@ -56,6 +56,8 @@ class Chapter:
     missing: Sequence[tuple[str, int]] = ()
     lists: Sequence[tuple[int, str, str]] = ()
     """Lists that the script fills: place among them, heading, and number of rows."""
+    line: Sequence[tuple[float, float, str]] = ()
+    """Scores through time: where between the first and the last one, how high, and what it is."""
 
 
 def headings(*names: str, numbers: str = "") -> list[Cell]:

@@ -38,25 +38,13 @@ _SAID_CLEARLY = frozenset((429,))
 async def check(
     fetcher: Fetcher, targets: Mapping[str, str], on_row: Callable[[Row], None] | None = None
 ) -> list[Row]:
-    """Ask each address for its status, and return one row for each, in the order given.
+    """Ask each address (with its kind: "external", "image", ...) for its status, and return a row for each.
 
-    Parameters
-    ----------
-    fetcher : Fetcher
-        An open fetcher: its guard, limits, pace and robots.txt hold here too.
-    targets : Mapping
-        Addresses, and the kind of each: "external", "image", "script", "stylesheet", ...
-    on_row : callable, optional
-        Sees each row as it comes.
-
-    Returns
-    -------
-    list of dict
-        With the keys of `webanalytics.runs.frames.link_table.CHECKED`. The ``verdict`` is "ok"; "redirected",
-        to an address that answers; "gone": 404, 410, or no such host; "refused": the server does not let
-        this client see the page (401, 403, 429, 999, a challenge), and "blocked": no answer in time, or
-        robots.txt forbids asking, which say nothing about visitors; "failed": another status of 400 or more,
-        no connection, a wrong certificate.
+    The rows have the keys of `webanalytics.runs.frames.link_table.CHECKED`. The ``verdict`` is "ok";
+    "redirected", to an address that answers; "gone": 404, 410, or no such host; "refused": the server does
+    not let this client see the page (401, 403, 429, 999, a challenge), and "blocked": no answer in time, or
+    robots.txt forbids asking, which say nothing about visitors; "failed": another status of 400 or more, no
+    connection, a wrong certificate.
 
     Notes
     -----

@@ -9,6 +9,7 @@ from typing import Any
 from webanalytics.audits.graph.site_links import Target, in_head, listed, normal
 from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.links import hosts_in_part
 from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
@@ -148,10 +149,11 @@ def _circle(site: Site, _: Any) -> Iterator[Finding]:
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
     if site.inlinks is None or site.stopped:
         return
+    in_part = hosts_in_part(site)
     for row, url, target in targets(site):
         page = site.addresses.page(target)
-        path = (site.addresses.final[page] or "").split("/", 3)[-1]
-        if path and not site.fault(target) and not site.inlinks.counts[page]:
+        _, _, host, path = (site.addresses.final[page] or "///").split("/", 3)
+        if path and host not in in_part and not site.fault(target) and not site.inlinks.counts[page]:
             yield Finding(row, evidence=f"No page of the audit links to {listed([url])}.")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from webanalytics.audits.content.duplicates import MINIMUM_WORDS, THRESHOLD
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.shared_blocks import difference
+from webanalytics.audits.content.shared_blocks import difference, words_in
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
@@ -27,7 +27,8 @@ VERY_DIFFICULT = 30
 ENOUGH_LETTERS = 200
 """From this many letters of text, the detected language is considered certain."""
 
-_LOREM = re.compile(r"\blorem\s+ipsum\b", re.IGNORECASE)
+# Alone the two words may be a subject: a menu has "Lorem ipsum generator".
+_LOREM = re.compile(r"\blorem\s+ipsum\s+dolor\b|^\W*lorem\s+ipsum\W*$", re.IGNORECASE | re.MULTILINE)
 _IPSUM = ("ipsum", "Ipsum", "IPSUM")
 _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
@@ -58,7 +59,10 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
             continue
         if words:
             content = site.shared_blocks.content(url, *said)
-            doubt = _DOUBTS.get(said[-1], "") if content.is_doubtful(said[-1]) else ""
+            is_doubtful = content.is_doubtful(said[-1])
+            if is_doubtful and words_in(said[0] or "") >= threshold:
+                continue  # the page shows more, and nobody knows how much of it is its own
+            doubt = _DOUBTS.get(said[-1], "") if is_doubtful else ""
             yield Finding(row, words, f"{doubt}{content.text or ''}"[:500])
         elif any(said[:2]):
             yield Finding(row, words, "All that the page shows stands on most pages of the site.")
@@ -104,15 +108,17 @@ def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
+    from webanalytics.page.text.language import detect  # it takes the model along
+
     columns = ("lang", "language", "text", "wordCount", "sentenceCount")
     for row, declared, detected, text, words, sentences in site.read(*columns):
         named = _LANGUAGE.fullmatch(declared or "")
         if not named or not detected or not_prose(words, sentences):
             continue
         if not same_language(named[1].lower(), detected) and _is_enough(text or ""):
-            yield Finding(
-                row, evidence=f"declared {declared.strip()}, written in {detected}: {_longest(text)}"
-            )
+            shown = _longest(text)
+            if not same_language(named[1].lower(), detect(shown) or detected):
+                yield Finding(row, evidence=f"declared {declared.strip()}, written in {detected}: {shown}")
 
 
 def _longest(text: str) -> str:

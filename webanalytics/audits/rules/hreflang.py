@@ -35,8 +35,10 @@ def _missing_return(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _no_self(site: Site, _: Any) -> Iterator[Finding]:
+    states = site.values("canonical_state")
     for row, entries in site.alternates.items():
-        if site.addresses.final[row] not in {url for _, url in entries}:
+        # Those of a page that is not canonical are of its canonical page: another rule says so.
+        if states[row] != "other" and site.addresses.final[row] not in {url for _, url in entries}:
             yield Finding(row, None, f"Alternates: {listed(url for _, url in entries)}")
 
 

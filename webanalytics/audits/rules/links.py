@@ -21,11 +21,13 @@ from webanalytics.runs.frames.link_table import KINDS
 
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
-    for row, count, external, own in site.read("internal_links", "external_links", "subdomain_links"):
+    columns = ("internal_links", "external_links", "subdomain_links", "visible_text")
+    for row, count, external, own, visible in site.read(*columns):
         is_known = site.addresses.final[row] is not None  # of a saved file no host is
         if count == 0 and not own and is_known:
+            none = "no links" if visible else "no links before scripts run"
             many = f"{external or 0:,} links, all to other sites"
-            yield Finding(row, 0, ("no links", "1 link, to another site", many)[min(external or 0, 2)])
+            yield Finding(row, 0, (none, "1 link, to another site", many)[min(external or 0, 2)])
 
 
 @page_by_page
@@ -38,9 +40,24 @@ def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
 
 
 def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
-    listing = site.values("in_sitemap")
-    # Pages in a sitemap are the orphans of another rule.
-    return (finding for finding in unlinked(site) if not listing[finding.row])
+    listing, urls, in_part = site.values("in_sitemap"), site.addresses.final, hosts_in_part(site)
+    for finding in unlinked(site):
+        # Pages in a sitemap are the orphans of another rule.
+        if not listing[finding.row] and (urls[finding.row] or "///").split("/", 3)[2] not in in_part:
+            yield finding
+
+
+def hosts_in_part(site: Site) -> set[str]:
+    """Return the hosts of which a list has a part: most that their pages link to is not in it, or nothing."""
+    if site.crawl is not None:
+        return set()
+    graph = site.graph
+    links = graph.hyperlinks & graph.internal & (graph.source_row >= 0)
+    named, seen = Counter[str](), Counter[str]()
+    for place in np.unique(graph.table.target[links]).tolist():
+        named[graph.hosts[place]] += 1
+        seen[graph.hosts[place]] += int(graph.page[place]) >= 0
+    return {host for host in site.hosts if 2 * seen[host] < max(named[host], 1)}
 
 
 def unlinked(site: Site) -> Iterator[Finding]:

@@ -19,10 +19,10 @@ _SHOWN = 5
 
 
 def _failed(site: Site, _: Any, problem: str) -> Iterator[Finding]:
-    errors = site.values("error")
+    errors, keys = site.values("error"), site.values("error_key")
     for row, trip in enumerate(site.fetches):
-        # Addresses that redirect to such a page are left to another rule.
-        if trip.problem == problem and not trip.hops:
+        # Addresses that redirect to such a page are left to another rule, and certificates to that on hosts.
+        if trip.problem == problem and not trip.hops and keys[row] != "certificate":
             said = str(errors[row] or "")
             if trip.status is not None and str(trip.status) not in said:
                 said = f"HTTP {trip.status}. {said}"

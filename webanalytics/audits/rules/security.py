@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.headers import Headers
+from webanalytics.audits.directives.sitemap_dates import moment_of
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.rules.declarations import rules_of
@@ -17,6 +19,24 @@ def _http(site: Site, _: Any) -> Iterator[Finding]:
     for row, _status in site.read("status"):
         if site.name(row).startswith("http:"):
             yield Finding(row)
+
+
+def _expires(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, certificate, read in site.read("certificate", "fetched_at"):
+        said = (certificate["not_before"], certificate["not_after"], read) if certificate and read else ()
+        begin, end, now = map(moment_of, said or ("", "", ""))
+        if begin and end and now:
+            # One for less time than the threshold would always be late: it is, when a third is left.
+            limit = timedelta(days=threshold)
+            if end - now < (limit if end - begin >= limit else (end - begin) / 3):
+                days, issuer = (end - now).days, certificate["issuer"]
+                yield Finding(row, days, f"Days left: {days}, until {end:%Y-%m-%d}; issued by {issuer}.")
+
+
+def _not_valid(site: Site, _: Any) -> Iterator[Finding]:
+    for row, key in enumerate(site.values("error_key")):
+        if key == "certificate":
+            yield Finding(row, evidence=str(site.values("error")[row] or ""))
 
 
 def _addresses(site: Site, _: Any, column: str) -> Iterator[Finding]:
@@ -122,6 +142,8 @@ RULES = rules_of(
     __name__,
     {
         "http_page": _http,
+        "certificate_invalid": _not_valid,
+        "certificate_expires": _expires,
         "mixed_content": partial(_addresses, column="mixed_content"),
         "insecure_form": partial(_addresses, column="insecure_forms"),
         "hsts_missing": _hsts_missing,

@@ -44,7 +44,8 @@ def _missing(site: Site, _: Any) -> Iterator[Finding]:
     from webanalytics.page.structured.requirements import types_named  # it takes the parser along
 
     for row, types, faults, kind in site.read("structured_types", "structured_errors", "page_type"):
-        if types is None or (not types and faults):
+        is_broken = any(fault.get("kind") == "broken" for fault in faults or ())
+        if types is None or is_broken or (not types and faults):
             continue
         if kind in _WANTED and types_named(_SUBJECTS).isdisjoint(types):
             others = f", but {', '.join(types[:8])}" if types else ""

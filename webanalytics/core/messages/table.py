@@ -34,29 +34,6 @@ ErrorType = Literal[
 
 ERROR_TYPES: Final[tuple[str, ...]] = get_args(ErrorType)
 
-MEANINGS: Final[Mapping[ErrorType, str]] = MappingProxyType(
-    {
-        "dns": "The host does not exist or could not be looked up.",
-        "connection": "The server accepts no connection, or broke one off.",
-        "tls": "The server's certificate is not valid, or no secure connection could be agreed on.",
-        "timeout": "The server or the analysis took longer than its limit.",
-        "robots": "The site's robots.txt forbids the page; `robots=False` fetches it all the same.",
-        "http": "The server answered with an error such as 404, or with invalid HTTP; see `http_status`.",
-        "refused": "The server does not let this client see the page: HTTP 401, 403, 407, 429, 451 or 999, "
-        "or a challenge in place of the page.",
-        "too_large": "The page, image or answer is larger than its limit.",
-        "not_html": "The page is neither HTML nor text.",
-        "blocked": "The address is private, loopback or reserved, or its port is not allowed; "
-        "`allow_private=True` lets private addresses through.",
-        "invalid": "The input is not a valid URL, phone number, record or image.",
-        "parse": "The content cannot be analysed.",
-        "service": "The hosted API failed on this input.",
-        "credits": "The account's credits or the `budget` did not reach this input.",
-        "unfinished": "The run ended before this input was answered.",
-    }
-)
-"""What each error type says, for the documentation."""
-
 REFUSALS: Final = frozenset((401, 403, 407, 429, 451, 999))
 """Statuses that say more of who asks than of what is asked for; 999 is LinkedIn's for whom it takes for a
 program."""
@@ -99,42 +76,16 @@ class Advice(NamedTuple):
         return f"`{self.option}` {self.change}"
 
 
-ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
-    {
-        "credentials": Advice("access=", "takes them"),
-        "private": Advice("allow_private=True", "lets it through"),
-        "connect_timeout": Advice("connect_timeout=", "sets how long to wait"),
-        "timeout": Advice("timeout=", "sets how long to wait"),
-        "host_given_up": Advice('redo="failed"', "asks again in a call with a store"),
-        "robots": Advice("robots=False", "fetches it all the same"),
-        "robots_effort": Advice("robots=False", "fetches it all the same"),
-        "robots_unreadable": Advice("robots=False", "fetches it all the same"),
-        "redirects": Advice("max_redirects=", "sets how many are followed"),
-        "too_large": Advice("max_download=", "sets the limit"),
-        "content_too_large": Advice("max_download=", "sets the limit"),
-        "analysis_timeout": Advice("parse_timeout=", "sets how long to wait"),
-        "analysis_memory": Advice("worker_memory=", "sets the limit"),
-        "unknown_here": Advice('proxy="env"', "asks through it"),
-        "proxy_auth": Advice("proxy=", "takes them"),
-        "status 407": Advice("proxy=", "takes a user name and a password"),
-        "status 401": Advice("access=", "sends a password, a token or cookies"),
-        "status 403": Advice("access=", "sends what the owner of the site lets through"),
-        "status 429": Advice("delay=", "asks less often"),
-        "challenge": Advice("access=", "sends what the owner of the site lets through"),
-        "wall": Advice("access=", "sends a password, or the cookies of a session or a consent"),
-        "host_refused": Advice("delay=", "asks less often"),
-        "budget_spent": Advice("budget=", "sets the limit"),
-    }
-)
-"""The option that changes a failure, by its key."""
-
-
 def _of(group: str, names: str = "{names}") -> Table:
     return table({key: (kind or None, *texts) for key, (kind, *texts) in _READ[group].items()}, names)
 
 
 _READ: Final = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
 
+MEANINGS: Final[Mapping[ErrorType, str]] = MappingProxyType(_READ["meanings"])
+"""What each error type says, for the documentation."""
+ADVICE: Final = MappingProxyType({key: Advice(*texts) for key, texts in _READ["advice"].items()})
+"""The option that changes a failure, by its key."""
 FETCHING: Final[Table] = _of("fetching")
 """Failures of a fetch."""
 CONTENT: Final[Table] = _of("content", names="names")

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from webanalytics.core.messages import MESSAGES, sentence
+from webanalytics.core.outcomes import read_certificate
 from webanalytics.fetching.archives.members import Damaged
 from webanalytics.fetching.archives.records import Record
 from webanalytics.fetching.response import FetchEnd
@@ -98,6 +99,9 @@ def _note(read: Mapping[str, Any]) -> FetchNote:
     )
     if not good:
         raise ValueError("not the outcome of a fetch")
+    values = read["values"]
+    if read["error"] == "certificate":  # archives that are older than the reason have none
+        values = {"reason": "nobody noted why", **values}
     note = FetchNote(
         purpose=read["purpose"],
         url=_text(read["url"]),
@@ -112,7 +116,8 @@ def _note(read: Mapping[str, Any]) -> FetchNote:
         fetched_at=None if read["fetched_at"] is None else _text(read["fetched_at"])[:40],
         answers=_texts(read["answers"]),
         error=None if read["error"] is None else _text(read["error"]),
-        values=tuple((_text(name), _value(value)) for name, value in read["values"].items()),
+        certificate=read_certificate(read.get("certificate")),
+        values=tuple((_text(name), _value(value)) for name, value in values.items()),
     )
     if note.error is not None:
         if note.error not in MESSAGES or MESSAGES[note.error][0] is None:

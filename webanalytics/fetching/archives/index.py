@@ -116,6 +116,7 @@ class _Indexing:
             bytes=note.size,
             redirect_kinds=note.redirect_kinds,
             fetched_at=note.fetched_at if note.error in (None, "status") else None,
+            certificate=note.certificate,
         )
         failure = None if note.error is None else (note.error, note.values)
         if answer is None and failure is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from webanalytics.core.messages import FETCHING, error_type_of, row_sentence
-from webanalytics.core.outcomes import ArchivedPage, Fetched, PageRecord, Stored
+from webanalytics.core.outcomes import ArchivedPage, Certificate, Fetched, PageRecord, Stored
 from webanalytics.errors import reason
 from webanalytics.fetching.archives.http import ROOM, Head, decoded, read_head
 from webanalytics.fetching.archives.index import Index
@@ -193,6 +193,7 @@ class ArchiveRecord:
     elapsed: float | None  # seconds that its fetch took, if the archive says so
     fetched_at: str | None  # when it was fetched: ISO 8601, UTC
     source: str  # "archive"
+    certificate: Certificate | None  # that of the server, if the archive says so
     # why there is no page, as in the rows of every function
     error: str | None
     error_type: str | None
@@ -253,6 +254,7 @@ class Pages:
             elapsed=how.elapsed,
             fetched_at=how.fetched_at,
             source="archive",
+            certificate=how.certificate,
             error=None if error is None else row_sentence(error.key, str(error)),
             error_type=None if error is None else error.error_type,
         )

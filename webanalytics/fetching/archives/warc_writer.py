@@ -24,6 +24,7 @@ from webanalytics.errors import ParameterError, WriteError
 from webanalytics.fetching.archives.fetches import MEDIA_TYPE, MOST_ROWS, ROWS_TYPE, FetchNote, RowsNote
 from webanalytics.fetching.archives.records import Fault, Record, records
 from webanalytics.fetching.response import Exchange, FetchLog
+from webanalytics.files import claim
 
 LEVEL = 6
 """Level of compression: the usual one of zlib."""
@@ -55,7 +56,8 @@ class ArchiveWriter:
         except OSError as error:
             raise WriteError.at(_PARAMETER, "a file that can be written", error) from None
         try:
-            _take_lock(self._handle)
+            if not claim(self._handle):
+                raise ParameterError.must_be(_PARAMETER, "a file that no other run writes to")
             _go_on(path, self._handle)
             self._append(self._begin(path))
         except OSError as error:
@@ -195,18 +197,6 @@ def _digest(content: bytes) -> str:
     """Return a digest in the form of archives: SHA-1 in base32, by which their readers find equal content."""
     made = hashlib.sha1(content, usedforsecurity=False).digest()
     return f"sha1:{base64.b32encode(made).decode()}"
-
-
-def _take_lock(handle: int) -> None:
-    """Refuse a file that another process writes to, where the system can tell."""
-    try:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ParameterError.must_be(_PARAMETER, "a file that no other run writes to") from None
-    except (ImportError, OSError):  # Windows, or a network's file system without locks
-        return
 
 
 def _go_on(path: Path, handle: int) -> None:

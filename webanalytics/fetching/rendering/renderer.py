@@ -25,14 +25,9 @@ PAGE_FACTOR = 5
 
 
 class Renderer:
-    """Renders pages that were fetched, in `async with`; browsers start when they are needed.
+    """Renders so many pages at once that the fetcher of a run fetched, in `async with`.
 
-    Parameters
-    ----------
-    fetcher : Fetcher
-        That of the run: what pages load is asked for by it.
-    size : int
-        Pages that are rendered at once, and browsers.
+    Browsers start when they are needed; what pages load is asked for by the fetcher.
     """
 
     def __init__(self, fetcher: Fetcher, size: int) -> None:

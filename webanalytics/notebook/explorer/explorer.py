@@ -70,9 +70,10 @@ class Explorer(anywidget.AnyWidget):
             raise ParameterError("The `frame` parameter must be an audit or a DataFrame.", "frame")
         pages = pages_of(frame)
         there = can_be_judged(frame)
+        past = None if audit is None or audit._selected() is not None else audit.history
         content = {
             "table": table(pages),
-            "summary": summary(pages),
+            "summary": summary(pages, past),
             "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
             "siteKeywords": audit is not None,
             "crawl": audit is not None and audit.origin.crawl is not None,

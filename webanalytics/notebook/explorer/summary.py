@@ -6,7 +6,7 @@ For a saved notebook on a web page where no widget can run, the explorer is stat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from webanalytics.thresholds import AUDIENCES
 MOST_URLS = 100
 """Most pages that are listed of one reason."""
 MOST_REASONS = 100
+MOST_RUNS = 12
 
 
 def failure_groups(pages: pd.DataFrame) -> list[dict[str, Any]]:
@@ -50,7 +51,7 @@ def failure_groups(pages: pd.DataFrame) -> list[dict[str, Any]]:
 MOST_KEYWORDS = 300
 
 
-def summary(pages: pd.DataFrame) -> dict[str, Any]:
+def summary(pages: pd.DataFrame, history: pd.DataFrame | None = None) -> dict[str, Any]:
     """Return what the tabs show in addition to their tables.
 
     Returns
@@ -65,7 +66,7 @@ def summary(pages: pd.DataFrame) -> dict[str, Any]:
     has_status = "status" in pages.columns
     return {
         "figures": _figures(pages, statuses),
-        "bars": _bars(pages, words),
+        "bars": [*_bars(pages, words), *_past(history)],
         "keywords": words[:MOST_KEYWORDS],
         "failures": failure_groups(pages) if has_status else [],
         "has": {
@@ -164,6 +165,14 @@ def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
                 rows = [[value, count] for value, count in counts]
                 bars.append({"title": title, "key": name, "rows": rows})
     return bars
+
+
+def _past(history: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
+    """Yield bars of the scores of the last audits, the latest first, where there are several."""
+    if history is not None and len(history) > 1:
+        rows = history[history["score"].notna()].tail(MOST_RUNS)[::-1]
+        shown = [[f"{date:%Y-%m-%d}", score] for date, score in zip(rows["date"], rows["score"], strict=True)]
+        yield {"title": f"Score over time ({len(history):,} audits)", "key": "", "rows": shown}
 
 
 def keyword_totals(pages: pd.DataFrame) -> list[list[Any]]:

@@ -247,18 +247,28 @@ def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
 def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbers]) -> None:
     """Take the whole of tables and code of which most was chosen, and none of the others that have few links.
 
-    What is defined stands before its definition.
+    Tables within one table are as the posts of a thread: most of all of them counts. What is defined stands
+    before its definition.
     """
     chars, terms = column["chars"], column["is_dt"][:-1] * column["is_dd"][1:] > 0
     keep[:-1] |= terms & keep[1:]
+    alike: dict[int, list[slice]] = {}
+    around: list[int] = []  # the nearest table around each node or itself, -1 for none
     for node, element in enumerate(blocks.nodes):
+        outer = around[blocks.parents[node]] if blocks.parents[node] >= 0 else -1
+        around.append(node if element.tag == "table" else outer)
         if element.tag in ("table", "pre"):
             inside = slice(blocks.starts[node], blocks.ends[node])
-            size = float(chars[inside].sum())
-            if size and size < LARGEST_PART * float(chars.sum()):
-                most = 2 * float(chars[inside][keep[inside]].sum()) >= size
-                if most or 4 * float((chars * column["link_share"])[inside].sum()) < size:
-                    keep[inside] = most
+            if 0 < float(chars[inside].sum()) < LARGEST_PART * float(chars.sum()):
+                alike.setdefault(outer if outer >= 0 and element.tag == "table" else node, []).append(inside)
+    for tables in alike.values():
+        size, linked, kept = (
+            sum(float(values[inside].sum()) for inside in tables)
+            for values in (chars, chars * column["link_share"], chars * keep)
+        )
+        if 2 * kept >= size or 4 * linked < size:
+            for inside in tables:
+                keep[inside] = 2 * kept >= size
     references = [
         number
         for number in np.flatnonzero(keep).tolist()

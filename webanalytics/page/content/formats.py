@@ -52,7 +52,7 @@ def plain(content: Iterable[Unit]) -> str:
 
 def _begins_item(containers: tuple[Container, ...], begun: set[int]) -> bool:
     """Return whether this is the first of an item's content, and note that it has begun."""
-    fresh = [part for part in containers if part.number >= 0 and part.node not in begun]
+    fresh = [part for part in containers if part.number is not None and part.node not in begun]
     begun.update(part.node for part in fresh)
     return bool(fresh)
 
@@ -200,16 +200,18 @@ def markdown(content: Iterable[Unit], absolute: Callable[[str], str]) -> str:
         written = _lines_of(unit, inline)
         if not written:
             continue
-        outer = next((part.around for part in unit.containers if part.number >= 0), -1)
+        outer = next((part.around for part in unit.containers if part.number is not None), -1)
         if outer >= 0 and outer != last_list:
             # Two lists behind each other would be read as one.
-            directly = bool(before) and any(part.number >= 0 for part in before)
+            directly = bool(before) and any(part.number is not None for part in before)
             bullet = "*" if directly and bullet == "-" else "-"
         last_list = outer
         first, rest, starts = _prefixes(unit.containers, begun, bullet)
         shared = [part for part in unit.containers if part in before]
-        lists = {part.around for part in before if part.number >= 0}
+        lists = {part.around for part in before if part.number is not None}
         tight = starts and (shared or any(part.around in lists for part in unit.containers))
+        # Only a list that begins with 1 may follow a paragraph at once (CommonMark, 5.2).
+        tight = tight and all(p.around in lists or p.number in (None, -1, 1) for p in unit.containers)
         if lines and not tight:
             lines.append(_rest(shared, begun).rstrip())
         lines.append((first + written[0]).rstrip())
@@ -220,7 +222,7 @@ def markdown(content: Iterable[Unit], absolute: Callable[[str], str]) -> str:
 
 def _rest(containers: Iterable[Container], begun: dict[int, str]) -> str:
     """Return what stands in front of a line within items and quotations."""
-    return "".join("> " if part.number < 0 else begun[part.node] for part in containers)
+    return "".join("> " if part.number is None else begun[part.node] for part in containers)
 
 
 def _prefixes(containers: tuple[Container, ...], begun: dict[int, str], bullet: str) -> tuple[str, str, bool]:
@@ -228,14 +230,15 @@ def _prefixes(containers: tuple[Container, ...], begun: dict[int, str], bullet: 
     first = rest = ""
     starts = False
     for part in containers:
-        if part.number < 0:
+        if part.number is None:
             first += "> "
             rest += "> "
         elif part.node in begun:
             first += begun[part.node]
             rest += begun[part.node]
         else:
-            mark = f"{part.number}{'.' if bullet == '-' else ')'} " if part.number else f"{bullet} "
+            is_numbered = part.number >= 0
+            mark = f"{part.number}{'.' if bullet == '-' else ')'} " if is_numbered else f"{bullet} "
             first += mark
             begun[part.node] = " " * len(mark)
             rest += begun[part.node]

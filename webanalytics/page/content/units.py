@@ -17,6 +17,7 @@ LONGEST_CELL = 1_000
 """Characters of a cell from which on a table lays out the page and holds no data."""
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SPAN = re.compile(r"\s*([0-9]{1,2})\s*\Z")
+_NUMBER = re.compile(r"\s*\+?([0-9]{1,9})(?![0-9])")
 _CONTAINERS = frozenset(("blockquote", "li", "dd"))
 _LAYOUT = frozenset(("presentation", "none"))
 
@@ -27,8 +28,8 @@ class Container(NamedTuple):
     node: int
     around: int
     """The list that an item belongs to."""
-    number: int
-    """Place of an item in a numbered list, 0 in another one, -1 for a quotation."""
+    number: int | None
+    """Number of an item of a numbered list, -1 in another one, None for a quotation."""
 
 
 class Unit(NamedTuple):
@@ -128,9 +129,12 @@ class _Surroundings:
 
     def _container(self, node: int, tag: str) -> Container:
         parent = self._blocks.parents[node]
-        number = -1 if tag == "blockquote" else 0
+        number = None if tag == "blockquote" else -1
         if tag == "li" and parent >= 0 and self._blocks.nodes[parent].tag == "ol":
-            number = self._numbers.get(parent, 0) + 1
+            first = _NUMBER.match(self._blocks.nodes[parent].get("start") or "1")
+            said = _NUMBER.match(self._blocks.nodes[node].get("value") or "")
+            number = self._numbers.get(parent, (int(first[1]) if first else 1) - 1) + 1
+            number = int(said[1]) if said else min(number, 999_999_999)
             self._numbers[parent] = number
         return Container(node, parent, number)
 

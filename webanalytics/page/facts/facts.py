@@ -80,21 +80,22 @@ class FactElements(Collector):
         if len(entries) < self.max_entries:
             entries.append(text[: self.max_length])
 
-    def _note_outside(self, kind: str) -> None:
-        if self._in_body and kind not in self.outside_head:
+    def _note_outside(self, kind: str, is_second: bool = False) -> None:
+        """Note what stands in the body; a second one does no harm, where a page has the first in its head."""
+        if self._in_body and not is_second and kind not in self.outside_head:
             self.outside_head.append(kind)
 
     def _title(self, element: Element) -> None:
         if (text := self.title_of(element)) is not None:
             self._add(self.titles, text)
-            self._note_outside("title")
+            self._note_outside("title", any(self.titles[:-1]))
 
     def _meta(self, element: Element) -> None:
         get = element.get
         name = (get("name") or get("property") or "").strip().lower()
         if name == "description" and get("name"):
             self._add(self.descriptions, fold(get("content")))
-            self._note_outside("description")
+            self._note_outside("description", any(self.descriptions[:-1]))
         elif name == "robots" and get("name"):
             self._note_outside("robots")
         elif name in _SHARED_IMAGES:
@@ -125,7 +126,7 @@ class FactElements(Collector):
             longest = self.max_length * 4
             url = _normal_link(self._links, href)
             self.canonicals.append({"href": href.strip()[:longest], "url": url[:longest]} | self._place())
-        self._note_outside("canonical")
+        self._note_outside("canonical", any(named["href"] for named in self.canonicals[:-1]))
 
     def _place(self) -> dict[str, str]:
         return {"place": "body"} if self._in_body else {}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from itertools import groupby, islice
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from webanalytics._version import how_to_install
 from webanalytics.errors import ParameterError
@@ -33,6 +33,10 @@ MENU_LINES = 10
 """Lines from which on a text of short lines alone is taken for menus and labels."""
 
 
+MAX_LENGTH = 100
+"""Most characters of a keyword: anything longer is not a word but encoded data."""
+
+
 class KeywordTable(TypedDict):
     """Keywords of one text, most frequent first; the three lists run parallel."""
 
@@ -51,38 +55,12 @@ def count_keywords(
     top: int = 50,
     min_length: int = 4,
     stop_words: Iterable[str] | str | None = None,
-    max_length: int = 100,
+    max_length: int = MAX_LENGTH,
 ) -> KeywordTable:
-    """Count the keywords of a text.
+    """Count the keywords of a text, by falling frequency, then first appearance.
 
-    Parameters
-    ----------
-    text
-        Plain text; a line break ends a block.
-    language
-        Code of ISO 639-1 of the text.
-    ngrams
-        Words in a keyword: exactly 1, 2 or 3.
-    top
-        Most keywords given.
-    min_length
-        Fewest letters of a keyword, spaces not counted.
-    stop_words
-        None for the stop words of the language; a language code for those of another; ``"none"`` or an
-        empty list for no stop words; otherwise the words to leave out, in place of the language's.
-    max_length
-        Most characters of a keyword; anything longer is not a word but encoded data.
-
-    Returns
-    -------
-    dict
-        ``keywords``, ``frequency``, ``density`` (three parallel lists, by falling frequency, then first
-        appearance), ``total_words`` and ``note`` (why there is no keyword, or what was not read).
-
-    Raises
-    ------
-    ParameterError
-        For a parameter out of its range.
+    The parameters are those of `webanalytics.keywords`; ``note`` says why there is no keyword, or what was
+    not read.
 
     Notes
     -----
@@ -113,97 +91,20 @@ def count_keywords(
     _check("min_length", min_length, 1)
     left_out = chosen_stop_words(stop_words, language)
     segmented = segment(text, language, in_runs=ngrams > 1)
-    found = counted(segmented, language, ngrams, left_out, min_length=min_length, max_length=max_length)
-    best = dict(islice(found.counts.items(), top))
+    words = sum(len(run.words) for run in segmented.runs)
+    if ngrams == 1:
+        counts, total = _count_words(segmented, language, left_out, min_length), words
+    else:
+        counts, total = _count_ngrams(segmented, language, left_out, min_length, ngrams)
+    readable = [item for item in counts.items() if len(item[0]) <= max_length]
+    best = dict(islice(sorted(readable, key=lambda item: -item[1]), top))
     return {
         "keywords": list(best),
         "frequency": list(best.values()),
-        "density": [times / found.total for times in best.values()],
-        "total_words": sum(len(run.words) for run in segmented.runs),
+        "density": [times / total for times in best.values()],
+        "total_words": words,
         "note": _note(segmented, language, bool(best), ngrams, min_length),
     }
-
-
-class Counted(NamedTuple):
-    """Terms of one length in a text."""
-
-    counts: dict[str, int]  # term to frequency, by falling frequency, then first appearance
-    total: int  # all words of the text, or for longer terms all n-grams
-
-
-def count_terms(
-    text: str,
-    language: str = "en",
-    sizes: Iterable[int] = (1, 2, 3),
-    *,
-    min_length: int = 4,
-    stop_words: Iterable[str] | str | None = None,
-) -> dict[int, Counted]:
-    """Count the words and the phrases of a text, by how many words they have; see `count_keywords`.
-
-    Examples
-    --------
-    >>> found = count_terms("Buy green tea. Green tea cools.", min_length=3)
-    >>> {size: counted.counts for size, counted in found.items()}[1]
-    {'green': 2, 'tea': 2, 'buy': 1, 'cools': 1}
-    >>> found[2].counts["green tea"], found[2].total
-    (2, 4)
-    """
-    segmented = segment(text, language)
-    left_out = chosen_stop_words(stop_words, language)
-    return {size: counted(segmented, language, size, left_out, min_length=min_length) for size in sizes}
-
-
-def parts_of_phrases(found: Mapping[int, Counted], least: int = 2) -> set[tuple[int, str]]:
-    """Return the terms, with their lengths, that occur only within one longer phrase.
-
-    Phrases count if they occur at least as often as ``least`` says.
-
-    Examples
-    --------
-    >>> parts_of_phrases(count_terms("Buy green tea. Green tea cools, and black tea lasts.", min_length=3))
-    {(1, 'green')}
-    """
-    parts = set()
-    for longer, (phrases, _) in found.items():
-        for phrase, times in phrases.items() if longer > 1 else ():
-            if times < least:
-                break  # they come by falling frequency
-            for part in _parts(phrase):
-                parts |= {
-                    (size, part)
-                    for size, shorter in found.items()
-                    if size < longer and shorter.counts.get(part) == times
-                }
-    return parts
-
-
-def _parts(phrase: str) -> Iterator[str]:
-    """Yield all that stands inside a phrase and is shorter."""
-    pieces, joint = (phrase.split(" "), " ") if " " in phrase else (list(phrase), "")
-    for start in range(len(pieces)):
-        for end in range(start + 1, len(pieces) + 1):
-            if end - start < len(pieces):
-                yield joint.join(pieces[start:end])
-
-
-def counted(
-    segmented: Segmented,
-    language: str,
-    size: int,
-    left_out: frozenset[str],
-    *,
-    min_length: int = 4,
-    max_length: int = 100,
-) -> Counted:
-    """Count the terms of so many words in a text that is in words already; see `count_keywords`."""
-    if size == 1:
-        counts = _count_words(segmented, language, left_out, min_length)
-        total = sum(len(run.words) for run in segmented.runs)
-    else:
-        counts, total = _count_ngrams(segmented, language, left_out, min_length, size)
-    readable = [item for item in counts.items() if len(item[0]) <= max_length]
-    return Counted(dict(sorted(readable, key=lambda item: -item[1])), total)
 
 
 def _check(parameter: str, value: object, low: int, high: int | None = None) -> None:

@@ -54,18 +54,9 @@ def _grams(run: Run, size: int, language: str) -> set[str]:
 def places_of(
     keywords: Iterable[str], texts: Mapping[str, str | None], language: str, sizes: Iterable[int]
 ) -> dict[str, list[str]]:
-    """Return the keywords that stand in each place, in the given order; unknown places are left out.
+    """Return the keywords of so many words that stand in each place, in the given order.
 
-    Parameters
-    ----------
-    keywords
-        Words and phrases, as `webanalytics.page.keywords.keywords` spells them.
-    texts
-        The text of each place, None where the page's is not known.
-    language
-        Language of the page.
-    sizes
-        How many words the keywords have.
+    Places whose text is not known (None) are left out.
 
     Examples
     --------

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
 import regex
 
-from webanalytics.core.strings import normalized
+from webanalytics.core.strings import OTHER_SCRIPT, normalized
 from webanalytics.page.page import Page
 from webanalytics.page.readability.syllables import primary
 from webanalytics.page.text.language import page_language
@@ -33,34 +34,48 @@ UNSPACED = re.compile(
 )
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
-# Letters with their marks, and the digits beside them; inside a word also apostrophes, the joiners of Persian
-# and Indic scripts, the Hebrew geresh and gershayim, the Catalan dot of l·l, the sign of a gendered form
-# (Bürger:innen, auteur·rice, étudiant·e·s) and some hyphens: e-mail, Wi-Fi, WH-1000. Possessive, so no text
-# is read twice; joints and digits before a letter have a limit because the engine needs memory for each.
-_IN_WORD = r"[\p{L}\p{M}\p{Nd}]"
 _GENDERED = r"[:*_·/](?=in(?:nen)?\b)|[·•](?=(?:(?:e|ne|ve|rice|trice|euse)s?|s)\b)|\.(?=(?:t?rice|euse)s?\b)"
-_HYPHEN = (
-    rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}})-|"
-    rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}}{{2}})-(?=\p{{Nd}}|\p{{L}}{{2}}(?!{_IN_WORD}))"
-)
-_JOINT = rf"(?=[^\p{{L}}\s])(?:['\u200c\u200d\u05f3\u05f4]|(?<=l)·(?=l)|{_GENDERED}|{_HYPHEN})"
-_PLAIN = (
-    rf"(?:\p{{L}}|(?<!\p{{Nd}})\p{{Nd}}{{1,8}}+\p{{L}}){_IN_WORD}*+"
-    rf"(?:{_JOINT}[\p{{L}}\p{{Nd}}]{_IN_WORD}*+){{0,16}}+"
-)
-# Names that have a sign: AT&T, R&D; .NET; C++, C#.
-_NAME = (
-    rf"(?<![\p{{L}}\p{{M}}\p{{Nd}}&.])(?:\p{{L}}{{1,2}}&\p{{L}}{{1,2}}(?!{_IN_WORD}|&)|\.net(?!{_IN_WORD})|"
-    rf"[a-z](?:\+\+|\#)(?!{_IN_WORD}|[+#]))"
-)
-# After a word of a run, the beginning of the next one, if only spaces or a hyphen stand between them.
-_NEXT = r"\p{L}|\p{Nd}{1,8}+\p{L}"
-_NEXT_NAME = rf"{_NEXT}|(?<![\p{{L}}\p{{M}}\p{{Nd}}&.])\.net(?!{_IN_WORD})"
-_TO_NEXT = r"(?:(?:[ \t\u00a0]*+|[-\u2010\u2011])(?=({})))?"
-_WORD = regex.compile(_PLAIN)
-_WORD_OR_NAME = regex.compile(f"{_NAME}|{_PLAIN}")
-_IN_RUNS = regex.compile(f"({_PLAIN}){_TO_NEXT.format(_NEXT)}")
-_NAMES_IN_RUNS = regex.compile(f"({_NAME}|{_PLAIN}){_TO_NEXT.format(_NEXT_NAME)}")
+
+
+def _patterns(engine: Any, letter: str, digit: str, in_word: str) -> tuple[Any, Any, Any, Any]:
+    """Return the patterns of words, of words and names, and of both with what joins them to the next one.
+
+    A word is letters with their marks, and the digits beside them; inside it also apostrophes, the joiners
+    of Persian and Indic scripts, the Hebrew geresh and gershayim, the Catalan dot of l·l, the sign of a
+    gendered form (Bürger:innen, auteur·rice, étudiant·e·s) and some hyphens: e-mail, Wi-Fi, WH-1000. Names
+    have a sign: AT&T, R&D; .NET; C++, C#. Joints and digits before a letter have a limit, as an engine needs
+    memory for each.
+    """
+    begins = rf"(?<!{in_word})(?<!-){letter}"
+    hyphen = rf"(?<={begins})-|(?<={begins}{letter})-(?={digit}|{letter}{{2}}(?!{in_word}))"
+    joint = rf"(?:['\u200c\u200d\u05f3\u05f4]|(?<=l)·(?=l)|{_GENDERED}|{hyphen})"
+    start = rf"{letter}|(?<!{digit}){digit}{{1,8}}+{letter}"
+    word = rf"(?:{start}){in_word}*+(?:{joint}{in_word}+){{0,16}}"
+    dot_net = rf"(?<!{in_word})(?<![&.])\.net(?!{in_word})"
+    pair = rf"{letter}{{1,2}}&{letter}{{1,2}}(?!{in_word}|&)|[a-z](?:\+\+|\#)(?!{in_word}|[+#])"
+    named = rf"(?:(?<!{in_word})(?<![&.])(?:{pair})|{dot_net}|{word})"
+    most = rf"{letter}{in_word}*+ (?={letter})"  # as most words are, which is sooner found
+    next_word = rf"{letter}|{digit}{{1,8}}+{letter}"
+    to_next = r"(?:(?:[ \t\u00a0]*+|[-\u2010\u2011])(?={}))?"
+    return (
+        engine.compile(word),
+        engine.compile(named),
+        engine.compile(f"{most}|{word}{to_next.format(next_word)}"),
+        engine.compile(f"{most}|{named}{to_next.format(f'{next_word}|{dot_net}')}"),
+    )
+
+
+@cache
+def _patterns_of(is_plain: bool) -> tuple[Any, Any, Any, Any]:
+    # The standard library's engine is faster, and in texts without other scripts finds the same.
+    if is_plain:
+        return _patterns(re, r"[^\W\d_]", r"\d", r"[^\W_]")
+    return _patterns(regex, r"\p{L}", r"\p{Nd}", r"[\p{L}\p{M}\p{Nd}]")
+
+
+_JOINTS = " \t\u00a0-\u2010\u2011\0"
+UNSPACED_JOINT = "\0"
+"""What joins words of a script without spaces."""
 _SIGNS = frozenset("&+#.")
 
 # Variant or invisible characters within a word.
@@ -196,15 +211,47 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
     return Segmented(runs, 0 if broken else sum(map(len, stretches)))
 
 
-def _spaced(text: str, in_runs: bool) -> list[Run]:
+def tokens(text: str, language: str = "en") -> list[str]:
+    """Return the words of a text, each with what joins it to the next one of its run; see `segment`.
+
+    That is a space or a hyphen, and a NUL in scripts without spaces.
+
+    Examples
+    --------
+    >>> tokens("Well-known people's rights. Top 10 hotels")
+    ['well-', 'known ', "people's ", 'rights', 'top', 'hotels']
+    """
+    text = folded(text, language)
+    if text.isascii() or not UNSPACED.search(text):
+        return _found(text, True)
+    found: list[str] = []
+    for run in segment(text, language).runs:
+        joint = run.separator or UNSPACED_JOINT
+        found += [word + joint for word in run.words[:-1]]
+        found += run.words[-1:]
+    return found
+
+
+def without_joint(token: str) -> str:
+    """Return the word of one of the `tokens`."""
+    return token.rstrip(_JOINTS)
+
+
+def _found(text: str, with_joints: bool) -> list[str]:
+    patterns = _patterns_of(not OTHER_SCRIPT.search(text))
     named = any(sign in text for sign in ("&", "++", "#", ".net"))
+    found: list[str] = patterns[2 * with_joints + named].findall(text)
+    return found
+
+
+def _spaced(text: str, in_runs: bool) -> list[Run]:
     if not in_runs:
-        return [Run((_WORD_OR_NAME if named else _WORD).findall(text))]
+        return [Run(_found(text, False))]
     runs: list[Run] = []
     words: list[str] = []
-    for word, follows in (_NAMES_IN_RUNS if named else _IN_RUNS).findall(text):
-        words.append(word)
-        if not follows:
+    for token in _found(text, True):
+        words.append(word := without_joint(token))
+        if word == token:
             runs.append(Run(words))
             words = []
     return runs

@@ -213,24 +213,8 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
     (Brysbaert 2019); Chinese is read at 255 characters a minute and Japanese at 357 (Trauzettel-Klosinski and
     Dietz 2012, whose readers read 228 English words).
 
-    Parameters
-    ----------
-    text
-        Plain text.
-    language
-        Code of its language; empty where it is undetermined, and then no formula is used.
-    words_per_minute
-        Reading speed.
-
-    Returns
-    -------
-    dict
-        ``fleschReadingEase`` (0 to 100), ``fleschReadingEaseText``, ``fleschKincaidGrade``,
-        ``gunningFog``, ``colemanLiauIndex``, ``smogIndex``, ``automatedReadabilityIndex``,
-        ``daleChallReadabilityScore``, ``daleChallReadabilityScoreText``, ``wordCount``,
-        ``sentenceCount``, ``readingTimeMinutes``, ``averageGradeLevel``, ``targetAudience``;
-        ``language``, ``audience``, ``readability_score``, ``readability_scale``, ``readability_note`` and
-        ``wiener_sachtextformel``. Numbers have at most two decimals.
+    The answer has the keys of ``page/declarations/readability.py``; ``language`` is empty where it is
+    undetermined, and then no formula is used. Numbers have at most two decimals.
 
     Notes
     -----

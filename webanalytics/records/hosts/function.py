@@ -22,7 +22,7 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.gates import Limits
 from webanalytics.fetching.guard import check_url
 from webanalytics.fetching.response import Problem
-from webanalytics.fetching.tls import USUAL, WAYS, Answer, Names, contexts, shown
+from webanalytics.fetching.tls import USUAL, WAYS, Answer, Names, contexts, fault_of, shown
 from webanalytics.records.dane.dane import is_valid
 from webanalytics.records.dane.record import TlsaRecord
 from webanalytics.records.dane.tlsa import may_issue, path_of, place_in
@@ -51,10 +51,6 @@ CERTIFICATE_COLUMNS: Final[dict[str, Dtype]] = {
     **_LAST,
 }
 MOST = 20  # mail servers of a domain, addresses of a server and records of a name that are looked at
-FAULTS: Final = {  # what OpenSSL's findings are called here; others keep its words
-    **{2: "incomplete chain", 20: "incomplete chain", 21: "incomplete chain"},
-    **{9: "not yet valid", 10: "expired", 18: "self-signed", 19: "untrusted root"},
-}
 
 
 class Chain:
@@ -63,11 +59,11 @@ class Chain:
     def __init__(self, shown: Any, wanted: Collection[str]) -> None:
         self.sent, self.trusted = _readable(shown.sent), _readable(shown.trusted)
         if not self.sent:
-            raise RowError("certificate", parameter="hosts")
+            raise RowError("certificate", parameter="hosts", reason="it cannot be read")
         self.now, self.own, self.path = datetime.now(UTC), self.sent[0], path_of(self.sent)
         self.names = _names(self.own)
         self._named = [] if any(fits_name(one, self.names) for one in wanted) else ["name mismatch"]
-        known = [FAULTS.get(shown.code, shown.fault)] if shown.code else []
+        known = [fault_of(shown.code, shown.fault)] if shown.code else []
         self.faults = list(dict.fromkeys((*self._dates(self.path), *self._named, *known)))
 
     def against(self, tlsa: TlsaRecord) -> tuple[int | None, list[str]]:
@@ -223,7 +219,7 @@ class Survey:
         except (Problem, RowError) as problem:
             return row | failed(problem)
         except ValueError:  # of names and dates that the library cannot read
-            return row | failed(RowError("certificate", parameter="hosts"))
+            return row | failed(RowError("certificate", parameter="hosts", reason="it cannot be read"))
         if (dnssec := row.get("dnssec")) == "bogus" or (tlsa and dnssec != "secure"):
             row["verdict"] = dnssec  # clients believe only what is signed
         if row["verdict"] == "indeterminate":

@@ -225,6 +225,7 @@ class _Run:
             response.elapsed,
             len(response.content),
             redirect_kinds=response.redirect_kinds,
+            certificate=response.certificate,
             **said_by(response.headers),
         )
         if self._rendered is not None and self._is_page:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.core.outcomes import Fetched, PageRecord, Source
+from webanalytics.core.outcomes import Fetched, PageRecord, Source, read_certificate
 from webanalytics.fetching.response import LONGEST_HEADER, header_block, header_lines
 
 COLUMNS = (
@@ -27,6 +27,7 @@ COLUMNS = (
     "elapsed",
     "fetched_at",
     "source",
+    "certificate",
 )
 """Columns that are read; ``status`` only without ``http_status``, and only its numbers."""
 
@@ -66,6 +67,7 @@ def _fetched(url: str | None, cells: Mapping[str, Any]) -> Fetched:
         headers=None if headers is None else header_block(headers),
         fetched_at=_time(cells.get("fetched_at")),
         source=source,
+        certificate=read_certificate(cells.get("certificate")),
     )
 
 

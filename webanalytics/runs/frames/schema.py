@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.core.operations.model import Dtype
+from webanalytics.core.outcomes import Certificate
 from webanalytics.core.strings import encodable
 from webanalytics.operations import AUDIT_PAGES, Field, Operation
 
@@ -46,6 +47,7 @@ AUDIT_FETCH_COLUMNS = (
     Field("redirect_kinds", list[str], "Status of each redirect, or `meta` for one in the page."),
     Field("fetched_at", str, "When the page was fetched: ISO 8601, UTC."),
     Field("headers", str, "The headers of the last answer as lines; Set-Cookie is left out."),
+    Field("certificate", Certificate, "The server's certificate: who issued it, and its first and last day."),
 )
 
 AUDIT_FIRST = (
@@ -65,6 +67,7 @@ AUDIT_LAST = (
     "sent_html",
     "error_key",
     "headers",
+    "certificate",
 )
 """How the columns begin with which an audit ends: what is rarely read."""
 

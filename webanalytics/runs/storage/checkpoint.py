@@ -24,6 +24,7 @@ from webanalytics._version import __version__
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
 from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
+from webanalytics.files import claim
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.storage import journal
@@ -195,25 +196,11 @@ class Checkpoint:
 
     def _claim(self) -> None:
         """Lock the folder."""
-        try:
-            import fcntl
-        except ImportError:  # Windows: two runs on one checkpoint are not detected there
-            return
-        links = getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(self._store.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | links, 0o666)
+        links = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        handle = os.open(self._store.path / ".lock", os.O_RDWR | os.O_CREAT | links, 0o666)
         self._lock = os.fdopen(handle, "wb", buffering=0)
-        end = time.monotonic() + LOCK_SECONDS
-        while True:
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise wrong("that no other run is using") from None
-                time.sleep(0.05)
-            except OSError:  # a network's file system may have no locks
-                log.info("the checkpoint's folder cannot be locked")
-                return
+        if not claim(self._lock, LOCK_SECONDS):
+            raise wrong("that no other run is using")
 
     def restore(
         self, jobs: Sequence[Job], is_kept: Callable[[int], bool] = lambda _: False, *, failed_again: bool

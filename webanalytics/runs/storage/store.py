@@ -156,9 +156,9 @@ class Store:
     def read_manifest(self) -> Any:
         """Return the manifest's content; raises `Unreadable`, `ValueError` and `RecursionError`."""
         with self.opened(self.manifest) as file:
-            if os.fstat(file.fileno()).st_size > LARGEST_MANIFEST:
+            if len(content := file.read(LARGEST_MANIFEST + 1)) > LARGEST_MANIFEST:
                 raise Unreadable
-            return json.loads(file.read())
+            return json.loads(content)
 
     def is_of_another(self) -> bool:
         """Return whether another user has made the folder's manifest, unless the environment allows it."""

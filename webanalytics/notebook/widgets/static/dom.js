@@ -75,7 +75,7 @@ function bars(rows, describe, choose) {
     const bar = element("span", { class: "wa-bar-fill", "aria-hidden": "true" });
     bar.style.width = `${(100 * count) / most}%`;
     const label = foreign(name, "span", { class: "wa-bar-label", title: name });
-    const value = element("span", { class: "wa-bar-value" }, wholeNumbers.format(count), note ? ` ${note}` : "");
+    const value = element("span", { class: "wa-bar-value" }, Number.isInteger(count) ? wholeNumbers.format(count) : count.toFixed(1), note ? ` ${note}` : "");
     const track = element("span", { class: "wa-bar-track" }, bar, value);
     const inside = choose && count ? element("button", { type: "button", class: "wa-bar", title: describe, onclick: () => choose(name) }, label, track)
       : element("span", { class: "wa-bar" }, label, track);
