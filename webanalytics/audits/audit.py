@@ -62,8 +62,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
     unmatched : pandas.DataFrame
         The rows last given to `with_columns`, `with_search_data` or `with_logs` that are of no page.
     search_queries, search_unmatched, log_hits, history : pandas.DataFrame
-        Queries by page and rows of no page of `with_search_data`; hits of `with_logs`; scores of the audits
-        in its `webanalytics.history` up to this one, if it is in one.
+        Queries by page and rows of no page of `with_search_data`; hits of `with_logs`; scores so far.
 
     Notes
     -----

@@ -246,13 +246,6 @@ def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories
 def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each rule that found something, the most urgent first.
 
-    Parameters
-    ----------
-    issues : pandas.DataFrame
-        From `find_issues`, or a selection of its rows.
-    pages : pandas.DataFrame
-        The pages of the audit, one per row.
-
     Returns
     -------
     pandas.DataFrame
