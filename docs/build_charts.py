@@ -67,6 +67,18 @@ def pictures() -> None:
             photograph(page, FOLDER.parent / "audit.png", (1160, 900), shown(audit))
 
 
+def chapters(audit: wa.Audit) -> None:
+    """Take the picture of what a report says of search results, and nothing else of it."""
+    hidden = "header, footer, .filtered, main > :not([aria-labelledby=search])"
+    with TemporaryDirectory() as folder:
+        page = Path(audit.report(Path(folder, "report.html")))
+        text = re.sub(r"<meta http-equiv[^>]*>", "", page.read_text("utf-8"))  # which allows no further style
+        page.write_text(
+            text.replace("</head>", f"<style>{hidden} {{ display: none }}</style></head>"), "utf-8"
+        )
+        photograph(page, FOLDER.parent / "report-search.png", (1200, 840), "")
+
+
 def main() -> None:
     """Write one PNG for each chart, and the pictures."""
     pictures()
@@ -80,6 +92,7 @@ def main() -> None:
     clicks = pd.DataFrame({"url": crawl.pages["url"], "clicks": (900 / depths).round()})  # made up
     clicks["impressions"], clicks["position"] = clicks["clicks"] * 20 + 5, depths.pow(0.8)
     searched = crawl.with_search_data(clicks.drop_duplicates("url"))
+    chapters(searched)
     with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)

@@ -17,22 +17,8 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
     """Yield the path of a temporary file that replaces ``path`` when the block ends without an error.
 
     A reader of ``path`` sees the old file or the new one, never a part of it, even if the process is
-    killed. After an error nothing is left behind.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file to write.
-    durable : bool
-        Whether the file must survive a loss of power: it is flushed to the disk before it is renamed.
-    mode : int, optional
-        Permissions of the file; by default those that the process gives to new files, and no more than a
-        file has that is replaced.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written to.
+    killed. After an error nothing is left behind. A durable file is flushed to the disk before it is renamed;
+    permissions are by default those of new files, and no more than those of a file that is replaced.
 
     Examples
     --------

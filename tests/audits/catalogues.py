@@ -15,9 +15,10 @@ from pathlib import Path
 
 from babel.messages import Catalog, mofile, pofile
 
-from webanalytics.audits.report import content, movement, site
+from webanalytics.audits.report import content, movement, site, work
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.words import LANGUAGES, LOCALES
+from webanalytics.audits.work.search_issues import FIXES
 from webanalytics.page.content.content import TYPES
 from webanalytics.thresholds import AUDIENCES, PRIORITIES
 
@@ -54,6 +55,10 @@ LISTS = (
     "Summary",
     "Issues",
 )
+
+FACTS_OF_LOGS = ("never crawled", "no AI crawler")
+ADVICE = ("keep", "improve", "merge into", "redirect to", "noindex", "remove")
+"""What the audit's methods `log_issues` and `prune` say of pages."""
 
 MADE = datetime(2026, 11, 24, tzinfo=UTC)
 """The day in the head of each file, which says nothing of them."""
@@ -122,6 +127,9 @@ def of_report() -> list[Message]:
     found += [*movement._DIFFER.values(), "Fixed issues", "Remaining issues", "Unchecked issues"]
     found += ["Before", "After", "Points of the score"]
     found += [*site._REASONS.values(), *site._NAMES.values(), *site._CLASSES, "start", "not linked"]
+    found += [text for table in (work.SEGMENTS, work.CAUSES, work.CRAWLERS) for text in table.values()]
+    said = (*FIXES, *FACTS_OF_LOGS, *ADVICE)
+    found += [*(text[0].upper() + text[1:] for text in said), *FIXES.values(), "Clicks", "Hits", "people"]
     found += [rule.category.capitalize() for rule in RULES.values() if rule.category not in ("url", "html")]
     found += [
         "pixels",

@@ -65,3 +65,20 @@ def test_search_data_are_joined(saved: str, tmp_path: Path, capsys: pytest.Captu
     assert out.splitlines()[1].startswith("https://a.example/cart,noindex,7,90,")
     assert said == f"{tmp_path / 'Seiten.csv'}: 1 row of no page of the audit\n"
     assert main(["search-issues", saved, str(tmp_path / "none.csv")]) == 2
+
+
+def test_a_report_has_chapters_on_search_data_and_logs(saved: str, tmp_path: Path) -> None:
+    (tmp_path / "Pages.csv").write_text("Page,Clicks,Impressions\nhttps://a.example/lamp,7,90\n")
+    line = '::1 - - [24/Nov/2026:09:00:00 +0000] "GET /lamp HTTP/1.1" 200 9 "-" "Googlebot/2.1"\n'
+    (tmp_path / "access.log").write_text(line)
+    report = tmp_path / "report.html"
+    given = ["--search-data", str(tmp_path / "Pages.csv"), "--logs", str(tmp_path / "access.log")]
+    assert main(["report", saved, "-o", str(report), *given]) == 0
+    text = report.read_text("utf-8")
+    assert all(f'aria-labelledby="{name}"' in text for name in ("search", "logs", "advice"))
+
+
+def test_comparisons_go_by_parts_of_the_site(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", saved, saved, "--by", "section"]) == 0
+    assert "score_before" in capsys.readouterr().out
+    assert main(["compare", saved, saved, "--by", "nothing"]) == 2

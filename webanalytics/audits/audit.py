@@ -17,7 +17,7 @@ from webanalytics.audits.content.methods import ContentMethods
 from webanalytics.audits.export import ExportMethods
 from webanalytics.audits.graph.methods import LinkMethods
 from webanalytics.audits.logs.methods import LogMethods
-from webanalytics.audits.origin import FindColumns, Origin, Thresholds
+from webanalytics.audits.origin import TABLES, FindColumns, Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.selection import as_read, is_of_pages, issues_of, matched, rows_of, shares_of_hosts
@@ -61,9 +61,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         What is known besides the pages.
     unmatched : pandas.DataFrame
         The rows last given to `with_columns`, `with_search_data` or `with_logs` that are of no page.
-    search_queries, log_hits, history : pandas.DataFrame
-        What the pages are found by, where `with_search_data` was given queries by page; hits of `with_logs`;
-        scores of the audits in its `webanalytics.history` up to this one, if it is in one.
+    search_queries, search_unmatched, log_hits, history : pandas.DataFrame
+        Queries by page and rows of no page of `with_search_data`; hits of `with_logs`; scores so far.
 
     Notes
     -----
@@ -86,7 +85,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         known = pages if isinstance(pages, Audit) else None
         self.raw: pd.DataFrame = as_read(as_pandas(pages, "pages") if known is None else known.raw)
         self.origin: Origin = origin or (Origin() if known is None else known.origin)
-        self.unmatched, self.search_queries, self.log_hits, self.history = (pd.DataFrame() for _ in range(4))
+        for name in TABLES:
+            setattr(self, name, pd.DataFrame())
         self._whole: tuple[Audit, list[int]] | None = None
         self._known: dict[str, Any] = {}
 
@@ -136,7 +136,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
 
     def _keep(self, known: Audit) -> None:
         """Take over the tables of another audit that are of no page."""
-        for name in ("unmatched", "search_queries", "log_hits", "history"):
+        for name in TABLES:
             setattr(self, name, getattr(known, name))
 
     def _selected(self) -> list[int] | None:

@@ -96,15 +96,6 @@ class _Cause:
 def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     """Return what to fix first: one row for each cause.
 
-    Parameters
-    ----------
-    site : Site
-        All pages.
-    issues : pandas.DataFrame
-        From `webanalytics.audits.issues.find_issues`, or a selection of its rows.
-    health : Health
-        The score and what each issue takes from it.
-
     Returns
     -------
     pandas.DataFrame

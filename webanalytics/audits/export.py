@@ -54,9 +54,11 @@ class ExportMethods:
 
         A sitemap comes last.
 
-        Failures, muted issues, what rendering found and a sitemap are there if there are any.
+        Failures, muted issues, segments, what search results and logs tell, what rendering found and a
+        sitemap are there if there are any.
         """
         from webanalytics.audits.content.rendering import rendering_frame
+        from webanalytics.audits.report.facts import work_parts
 
         failures = self.failures()
         parts = {
@@ -65,6 +67,7 @@ class ExportMethods:
             **({"Failures": failures} if len(failures) else {}),
             "Issues": self.issues,
             **({"Muted": self.muted} if len(self.muted) else {}),
+            **work_parts(self),
             "Pages": self.pages,
         }
         rendering = rendering_frame(self.raw)

@@ -86,13 +86,6 @@ def find_issues(
 ) -> pd.DataFrame:
     """Return what the rules of a profile find, one row for each issue of a page.
 
-    Parameters
-    ----------
-    site : Site
-        The pages.
-    profile, thresholds
-        As for `webanalytics.audits.profiles.resolve_profile`.
-
     Returns
     -------
     pandas.DataFrame
@@ -114,11 +107,6 @@ def find_issues(
         ``frame.attrs["webanalytics"]`` has the profile's name, ``rules_not_tried``, a dict of rules to the
         columns and facts of the fetch that were missing, and ``rules_failed``, a list of rules that broke
         off on odd data.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown profile or rule, and a wrong threshold.
 
     Examples
     --------
@@ -257,13 +245,6 @@ def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories
 
 def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each rule that found something, the most urgent first.
-
-    Parameters
-    ----------
-    issues : pandas.DataFrame
-        From `find_issues`, or a selection of its rows.
-    pages : pandas.DataFrame
-        The pages of the audit, one per row.
 
     Returns
     -------

@@ -30,6 +30,8 @@ Besides: TypeAlias = tuple[
 """What rules examine besides the pages, in the order of the arguments of `make_site`."""
 
 
+TABLES = ("unmatched", "search_queries", "search_unmatched", "log_hits", "history")
+"""Tables of an audit besides its pages."""
 FindColumns: TypeAlias = Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]]
 """From the pages as read: further columns, rows of no page, and tables that the audit has besides."""
 
@@ -49,43 +51,18 @@ class Mute:
 
 @dataclass(frozen=True)
 class Origin:
-    """What an audit knows besides its pages.
+    """What an audit knows besides its pages."""
 
-    Attributes
-    ----------
-    sitemap : pandas.DataFrame or None
-        Rows of `webanalytics.sitemap`, if the audit was made from sitemaps.
-    robots : Mapping
-        What is wrong with the robots.txt of each origin (``https://example.org``).
-    profile : Profile or None
-        Which rules count, how much, and from what threshold; None for the default.
-    date : str or None
-        When the pages were read: ISO 8601, UTC.
-    score : float or None
-        The score that a saved audit had when it was saved, by the rules of that version.
-    robots_files : Mapping
-        The robots.txt of each origin as it was read.
-    stopped : str
-        Why these are not all pages that were asked for, as a sentence; a crawl says so itself.
-    crawl : CrawlFacts or None
-        Links, and what was not fetched and why, if the pages were found by a crawl.
-    checked : pandas.DataFrame or None
-        What the pages load and whether it answers, if that was asked; with the columns of
-        `webanalytics.runs.frames.link_table.CHECKED`.
-    mutes : tuple of Mute
-        Which issues are set aside, and why.
-    """
-
-    sitemap: pd.DataFrame | None = None
-    robots: Mapping[str, list[str]] = field(default_factory=dict)
-    profile: Profile | None = None
-    date: str | None = None
-    score: float | None = None
-    crawl: CrawlFacts | None = None
-    checked: pd.DataFrame | None = None
-    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
-    stopped: str = ""
-    mutes: tuple[Mute, ...] = ()
+    sitemap: pd.DataFrame | None = None  # rows of `webanalytics.sitemap`, if made from sitemaps
+    robots: Mapping[str, list[str]] = field(default_factory=dict)  # what is wrong with robots.txt, by origin
+    profile: Profile | None = None  # which rules count; None for the default
+    date: str | None = None  # when the pages were read: ISO 8601, UTC
+    score: float | None = None  # of a saved audit, by the rules of its version
+    crawl: CrawlFacts | None = None  # links, and what was not fetched and why
+    checked: pd.DataFrame | None = None  # what pages load, and whether it answers
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)  # each as it was read
+    stopped: str = ""  # why these are not all pages, as a sentence
+    mutes: tuple[Mute, ...] = ()  # which issues are set aside, and why
 
     @property
     def incomplete(self) -> str:
@@ -107,6 +84,7 @@ class Audited(Protocol):
     raw: pd.DataFrame
     unmatched: pd.DataFrame
     search_queries: pd.DataFrame
+    search_unmatched: pd.DataFrame
     log_hits: pd.DataFrame
     history: pd.DataFrame
 

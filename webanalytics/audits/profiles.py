@@ -48,24 +48,12 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Profile:
-    """A choice of rules with their priorities and thresholds.
+    """A choice of rules with their priorities and thresholds."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the profile, or of the file that it was read from.
-    off : frozenset of str
-        Names of rules that are not applied.
-    priorities : Mapping of str to str
-        Priorities that differ from those of the rules.
-    thresholds : Mapping of str to float
-        Thresholds that differ from those of the rules.
-    """
-
-    name: str
-    off: frozenset[str] = frozenset()
-    priorities: Mapping[str, Priority] = field(default_factory=dict)
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    name: str  # or that of the file it was read from
+    off: frozenset[str] = frozenset()  # rules that are not applied
+    priorities: Mapping[str, Priority] = field(default_factory=dict)  # that differ from those of the rules
+    thresholds: Mapping[str, float] = field(default_factory=dict)  # that differ from those of the rules
 
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that apply, with the profile's priorities and thresholds, in their fixed order.
@@ -119,27 +107,7 @@ def resolve_profile(
     profile: str | os.PathLike[str] | Profile | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
 ) -> Profile:
-    """Return a profile with the user's changes.
-
-    Parameters
-    ----------
-    profile : str, path or Profile, optional
-        Name of a profile, ``desktop_crawler`` by default, ``strict`` or ``news``; or a TOML file, whose name
-        ends in ``.toml``, that starts from one of them.
-    thresholds : Mapping or path, optional
-        Limits by the name of the rule, such as ``{"title_too_long": 600}``; or a TOML file with
-        the tables ``thresholds`` and ``priorities`` and the list ``off``.
-
-    Returns
-    -------
-    Profile
-        The profile, all of its names known and its values of the right type.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown profile, rule or priority, naming the nearest known one; for a threshold that is
-        not a number or that the rule does not have; and for any other file.
+    """Return a profile with the user's changes; raises `ParameterError`, naming the nearest known name.
 
     Examples
     --------

@@ -57,15 +57,6 @@ class ScoreChange(NamedTuple):
 class Health:
     """The score of some pages of a site and what it is made of.
 
-    Parameters
-    ----------
-    site : Site
-        All pages.
-    issues : pandas.DataFrame
-        What was found on them.
-    rows : sequence of int, optional
-        The pages that are meant; by default all. Each page counts once.
-
     Notes
     -----
     A page starts at 100 and loses the `COSTS` of each rule of the types `COUNTED` that found something on it,

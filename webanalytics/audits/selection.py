@@ -29,6 +29,7 @@ NEEDED = frozenset(("url", "status"))
 MADE = frozenset((*DERIVED, *CRAWLED, *FOUND))
 """Columns that an audit makes itself."""
 
+MOST_SEGMENTS = 50
 OTHER = "other"
 """The segment of pages that no pattern matches."""
 
@@ -102,6 +103,12 @@ def segments_of(pages: pd.DataFrame, by: str) -> list[npt.NDArray[np.bool_]]:
     except TypeError:  # lists and the like
         raise ParameterError("The `by` parameter must name a column without lists.", "by") from None
     return [codes == code for code in [*range(len(known)), -1] if (codes == code).any()]
+
+
+def has_segments(pages: pd.DataFrame) -> bool:
+    """Return whether a column names parts of the site, so few that a table can have a row for each."""
+    cells = pages["segment"].dropna().tolist() if "segment" in pages else []
+    return all(isinstance(cell, str) for cell in cells) and 0 < len({*cells}) <= MOST_SEGMENTS
 
 
 def segmented(pages: pd.DataFrame, patterns: Any, column: Any) -> pd.DataFrame:

@@ -40,11 +40,6 @@ _FETCHED = frozenset(("http_status", "redirects", "headers", "robots", "elapsed"
 def untried(issues: pd.DataFrame) -> dict[str, list[str]]:
     """Return the titles of rules that were not tried, by what they lacked first.
 
-    Parameters
-    ----------
-    issues : pandas.DataFrame
-        What `webanalytics.audits.issues.find_issues` returned.
-
     Examples
     --------
     >>> from webanalytics.audits.audit import Audit

@@ -20,6 +20,7 @@ from webanalytics.cli.names import as_flags
 from webanalytics.cli.row_safety import tried
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import write_frame
+from webanalytics.runs.frames.terminal import print_table
 from webanalytics.thresholds import PRIORITIES
 
 GATE = 3
@@ -109,6 +110,8 @@ def add_compare(commands: Any) -> None:
         "counter or a link that rotates, and no change"
     )
     parser.add_argument("--again", metavar="FOLDER", help=meaning)
+    meaning = "print how the score of each part of the site changed, by a column such as section or segment"
+    parser.add_argument("--by", metavar="COLUMN", help=meaning)
     _docs_flag(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
@@ -237,5 +240,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
     if arguments.output:
         print(f"the workbook is {comparison.to_excel(arguments.output)}", file=sys.stderr)
     print(as_flags(as_text(comparison.overview(hint=False))))
+    if arguments.by:
+        print_table(comparison.scores(arguments.by), sys.stdout)
     new = comparison.issues[comparison.issues["change"].isin(("worse", "added"))]
     return _gate(new, arguments.fail_on_new, "new issues", "fail-on-new")

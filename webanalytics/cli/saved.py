@@ -18,6 +18,10 @@ from webanalytics.errors import MissingExtraError
 from webanalytics.runs.frames.output_files import write_frame, write_text
 from webanalytics.runs.frames.terminal import print_table
 
+BESIDES = (  # flags of ``report``
+    ("search-data", "export of a search engine, for a chapter on it; may be repeated: queries after pages"),
+    ("logs", "access log of the server, for a chapter on it; may be repeated"),
+)
 LIMITS = (
     ("thin", 200.0, "words of content below which a page is thin"),
     ("similar", 0.8, "similarity from which on two pages are about the same"),
@@ -43,6 +47,8 @@ def add_saved(commands: Any) -> None:
     meaning = "file to write: .html, or .pdf where Chromium or Chrome is installed"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=meaning)
     parser.add_argument("--since", metavar="AUDIT", help="folder of an earlier audit: say what changed since")
+    for name, meaning in BESIDES:
+        parser.add_argument(f"--{name}", metavar="FILE", action="append", default=[], help=meaning)
     for name, metavar, meaning in BRANDED:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="its language (default: en)")
@@ -123,6 +129,10 @@ def _audit_and_output(parser: argparse.ArgumentParser) -> None:
 def run_report(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``report``."""
     audit: Any = Audit.of(arguments.audit, "audit")
+    for path in arguments.search_data:
+        audit = audit.with_search_data(path)
+    if arguments.logs:
+        audit = audit.with_logs(logs(arguments.logs))
     if arguments.since:
         from webanalytics.audits.storage.functions import compare
 

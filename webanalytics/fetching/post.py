@@ -7,6 +7,7 @@ import smtplib
 import socket
 import ssl
 import time
+from collections.abc import Mapping
 from email.message import EmailMessage
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,8 @@ from webanalytics.fetching.response import Problem
 from webanalytics.fetching.session import open_session
 
 SECONDS = 30.0
+LARGEST = 1_000_000
+"""Bytes of an answer that are read."""
 MOST_SAID = 65_536
 """Bytes that a mail server may say, before TLS and after."""
 
@@ -30,17 +33,26 @@ class NotSentError(Exception):
 
 async def post_json(url: str, content: Any, key: str, *, private: bool) -> None:
     """Send JSON to an address, which must answer below 300; redirects are not followed."""
+    status, _ = await ask_json(url, content, {"Idempotency-Key": key}, private=private)
+    if status >= 300:
+        raise NotSentError(f"it answered HTTP {status}")
+
+
+async def ask_json(url: str, content: Any, headers: Mapping[str, str], *, private: bool) -> tuple[int, bytes]:
+    """Send JSON to an address, and return the status and the content of its answer."""
     names = resolver()
     try:
-        checked, headers = check_url(url, allow_private=private), {"Idempotency-Key": key}
+        checked = check_url(url, allow_private=private)
         seconds = aiohttp.ClientTimeout(total=SECONDS)
         async with open_session(FetchSettings(allow_private=private), names) as session:
             sent = session.post(
                 checked, json=content, headers=headers, allow_redirects=False, timeout=seconds
             )
             async with sent as answer:
-                if answer.status >= 300:
-                    raise NotSentError(f"it answered HTTP {answer.status}")
+                said = b""
+                while len(said) < LARGEST and (part := await answer.content.read(LARGEST)):
+                    said += part
+                return answer.status, said
     except (Problem, aiohttp.ClientError, OSError, ValueError) as error:  # whose text may name the address
         raise NotSentError(f"it could not be reached: {type(error).__name__}") from None
     finally:

@@ -62,25 +62,10 @@ class Selector:
 def selectors(
     extract: Any, taken: Iterable[str], single: Iterable[str] = (), parameter: str = "extract"
 ) -> tuple[Selector, ...]:
-    r"""Return the checked selectors of a call.
+    r"""Return the checked selectors of a call: CSS, XPath 1.0 or regular expressions, by columns.
 
-    Parameters
-    ----------
-    extract : Mapping
-        Name of the column to a CSS selector, which may end in ``::text`` or ``::attr(name)``; an XPath 1.0,
-        which begins with a slash, a dot or a parenthesis; or a compiled regular expression. ``css:``,
-        ``xpath:`` and ``regex:`` say which it is. In a list, all of its values are wanted.
-    taken : iterable of str
-        Names that columns have already.
-    single : iterable of str
-        Names of columns of strings: they cannot have lists.
-    parameter : str
-        Name of the argument, for errors.
-
-    Raises
-    ------
-    ParameterError
-        For a name that cannot be a column or is taken, and for a selector that is not valid.
+    Raises `ParameterError` for names that are taken and selectors that are not valid; columns that are
+    ``single``, of strings, cannot have lists.
 
     Examples
     --------

@@ -223,19 +223,7 @@ def _writable(text: str) -> str:
 
 
 def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
-    """Return the metadata of a page.
-
-    Returns
-    -------
-    dict
-        Every field of the specification in its order, then ``authors`` and ``headline``. All are strings,
-        '' where the page says nothing, but ``authors``, a list of them, and ``favicons``, ``jsonld``,
-        ``headings`` and ``imgTags``, which are lists of objects.
-
-    Raises
-    ------
-    RowError
-        When there is no HTML in the page.
+    """Return every field of the specification in its order, then ``authors`` and ``headline``.
 
     Notes
     -----

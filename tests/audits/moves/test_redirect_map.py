@@ -46,6 +46,20 @@ def test_pages_are_found_again_by_their_words() -> None:
     assert not {"lamps", "yeast"} & set(plan.table.loc[1, "words"])
 
 
+def test_merges_and_splits_are_told() -> None:
+    both = f"{SUBJECTS['lamps']} {SUBJECTS['bikes']}"
+    old = pages("old", {"/goods": both, "/tea-1": SUBJECTS["tea"], "/tea-2": SUBJECTS["tea"]})
+    texts = {"/light": f"{SUBJECTS['lamps']} We sell them.", "/ride": f"{SUBJECTS['bikes']} We mend them."}
+    copies = {"/leaves": SUBJECTS["tea"], "/leaves-again": SUBJECTS["tea"], "/bread": SUBJECTS["bread"]}
+    table = wa.redirect_map(old, pages("new", texts | copies)).table.set_index("old")
+    split = table.loc["https://old.example/goods"]
+    (other,) = {"https://new.example/light", "https://new.example/ride"} - {split["new"]}
+    assert split["note"].endswith(f"another part of it is on {other}")
+    merged = table.loc[["https://old.example/tea-1", "https://old.example/tea-2"], "note"]
+    assert merged.str.contains("two pages are as near").all()  # a copy is no other part
+    assert not merged.str.contains("another part").any()
+
+
 def test_what_has_no_counterpart_is_gone_and_never_the_home_page() -> None:
     old = pages("old", {"/jobs": "We look for carpenters who like wood.", "/start": SUBJECTS["tea"]})
     new = pages("new", {"/": SUBJECTS["tea"], "/bread": SUBJECTS["bread"]})

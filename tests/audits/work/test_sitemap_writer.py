@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +185,60 @@ def test_what_is_written_is_read_again_and_breaks_no_rule(tmp_path: Path) -> Non
     rules = wa.rules()
     about = set(rules[rules["category"] == "sitemap"]["name"]) - {"sitemap_not_in_robots"}
     assert not about & set(crawled.issues["rule"]), crawled.issues["rule"].tolist()
+
+
+SCHEMAS = Path(__file__).with_name("schemas")
+"""The extensions' elements, with the order, types and limits that their published schemas have."""
+CORE = os.environ.get("WEBANALYTICS_SITEMAP_XSD")
+"""sitemap.xsd of sitemaps.org, which the npm package `sitemap` has in its folder schema."""
+
+
+@pytest.mark.skipif(CORE is None, reason="WEBANALYTICS_SITEMAP_XSD does not name the schema of sitemaps")
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_published_schema_accepts_what_is_written(
+    tmp_path: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sitemap_writer, "MOST_ENTRIES", 3)
+    dates = ["2026", "2026-10", "2026-10-05", "2026-10-05T10:00Z", "2026-10-05T10:00:00.5+02:00"]
+    dates += ["Tue, 06 Oct 2026 10:00:00 GMT"]
+    rows = []
+    for number, date in enumerate(dates):
+        news = json.loads(json.dumps(NEWS))
+        news["video"] |= {"uploadDate": date, "name": "Trimming a wick " * 20}
+        url = f"https://a.example/{number}"
+        hreflangs = [{"lang": name, "url": f"{url}/{name}"} for name in ("de-AT", "x-default", "en_US")]
+        images = [{"src": f"{url}.jpg?a=1&b=ü", "width": "400"}]
+        said = {"publisher": "The Lamp", "headline": "Lamps & wicks", "title": "Lamps", "language": "en-GB"}
+        known = {"date": {"modified": date, "published": "2026-11-19T09:00+00:00"}, "jsonld": [news]}
+        rows.append(page(url=url, imgTags=images, hreflangs=hreflangs, **known, **said))
+    listed = written(rows, tmp_path / "out", compressed=compressed)
+    assert listed[["alternates", "images", "videos"]].drop_duplicates().values.tolist() == [[2, 1, 1]]
+    assert listed["news"].all()
+    assert listed["lastmod"].tolist()[:4] == [
+        "2026-01-01",
+        "2026-10-01",
+        "2026-10-05",
+        "2026-10-05T10:00:00+00:00",
+    ]
+    schema = etree.XMLSchema(etree.fromstring(_all_schemas(Path(str(CORE)), tmp_path)))
+    files = sorted((tmp_path / "out").glob("sitemap-*"))
+    assert len(files) == 2
+    for file in files:
+        content = gzip.decompress(file.read_bytes()) if compressed else file.read_bytes()
+        schema.assertValid(etree.fromstring(content))
+        wrong = content.replace(b"<lastmod>2026-", b"<lastmod>26-")
+        assert wrong == content or not schema.validate(etree.fromstring(wrong))
+    schema = etree.XMLSchema(etree.parse(SCHEMAS / "index.xsd"))
+    schema.assertValid(etree.parse(tmp_path / "out" / "sitemap.xml"))
+
+
+def _all_schemas(core: Path, folder: Path) -> bytes:
+    (folder / "sitemap.xsd").write_bytes(core.read_bytes())
+    places = {file.name: file for file in SCHEMAS.glob("*.xsd") if file.name != "index.xsd"}
+    places["sitemap.xsd"] = folder / "sitemap.xsd"
+    spaces = {name: etree.parse(path).getroot().get("targetNamespace") for name, path in places.items()}
+    imports = "".join(
+        f'<import namespace="{space}" schemaLocation="{places[name].as_uri()}"/>'
+        for name, space in spaces.items()
+    )
+    return f'<schema xmlns="http://www.w3.org/2001/XMLSchema">{imports}</schema>'.encode()

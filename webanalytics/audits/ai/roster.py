@@ -41,39 +41,18 @@ _DATE = re.compile(r"20\d\d-[01]\d-[0-3]\d")
 
 
 class Crawler(NamedTuple):
-    """One crawler.
+    """One crawler."""
 
-    Attributes
-    ----------
-    token : str
-        Its product token: what a robots.txt calls it (RFC 9309 section 2.2.1).
-    operator : str
-        Who runs it.
-    purpose : {"search", "user", "training"}
-        What it reads pages for.
-    robots : {"yes", "may not", "token only", "unknown"}
-        Whether it obeys robots.txt, as its operator says.
-    source : str
-        Where its operator says so.
-    date : str
-        Of which day the entry is.
-    """
-
-    token: str
-    operator: str
-    purpose: Purpose
-    robots: Obedience
-    source: str
-    date: str
+    token: str  # what a robots.txt calls it (RFC 9309 section 2.2.1)
+    operator: str  # who runs it
+    purpose: Purpose  # what it reads pages for
+    robots: Obedience  # whether it obeys robots.txt, as its operator says
+    source: str  # where its operator says so
+    date: str  # of which day the entry is
 
 
 def parse_roster(content: bytes) -> tuple[Crawler, ...]:
-    r"""Return the crawlers of a list, or raise `ParameterError`.
-
-    Parameters
-    ----------
-    content : bytes
-        CSV in UTF-8 with the columns token, operator, purpose, robots, source and date.
+    r"""Return the crawlers of a list in CSV, or raise `ParameterError`.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.score import ScoreChange
+from webanalytics.audits.selection import has_segments, segments_of
 
 if TYPE_CHECKING:
+    from webanalytics.audits.compare.differences import Judged
     from webanalytics.audits.origin import Audited
     from webanalytics.audits.overview.display import Overview
 
@@ -74,7 +78,7 @@ class Comparison:
             scored = before.select(shared), after.select(shared)
             old, new = (part.judged().costs for part in scored)
             judged = replace(judged[0], costs=old), replace(judged[1], costs=new)
-        self._judged = judged
+        self._judged, self._scored = judged, scored
         self.score = ScoreChange(scored[0].score, scored[1].score)
         self.changes = changed_fields(*judged, None if again is None else again.judged())
         self.pages = changed_pages(*judged, self.changes)
@@ -106,8 +110,14 @@ class Comparison:
 
         return changed_orphans(self.before, self.after)
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self, by: str | None = None) -> pd.DataFrame:
         """Return one row for each rule: its issues before and after, and what became of them.
+
+        Parameters
+        ----------
+        by : str, optional
+            Column of the pages whose values cut both audits, such as ``section`` or that of `Audit.segments`:
+            then there is a row for each value (``segment``) and rule.
 
         Returns
         -------
@@ -116,10 +126,85 @@ class Comparison:
             ``removed``, ``remaining``, ``unchecked`` (numbers of issues) and ``points``: by how many points
             the rule raised the score, negative where it lowered it. What got worse comes first, above all
             pages that left the index.
+
+        Raises
+        ------
+        ParameterError
+            When `by` is no column of the second audit with one value a page.
         """
         from webanalytics.audits.compare.differences import summary
 
-        return summary(*self._judged, self.issues)
+        if by is None:
+            return summary(*self._judged, self.issues)
+        parts = [(segment, summary(*sides, issues)) for segment, _, sides, issues in self._segments(by)]
+        made = pd.concat([part for _, part in parts], ignore_index=True)
+        names = [segment for segment, part in parts for _ in part.index]
+        made.insert(0, "segment", pd.Series(names, dtype=self.after.pages[by].dtype))
+        return made
+
+    def scores(self, by: str = "segment") -> pd.DataFrame:
+        """Return how the score of each part of the site changed.
+
+        Parameters
+        ----------
+        by : str, default "segment"
+            Column of the pages whose values cut both audits. An address belongs to the part that it has in
+            the second audit, else in the first: so only the second needs the column.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``segment``; ``pages`` and ``score`` of the second audit with ``pages_before`` and
+            ``score_before``; ``change`` of the score; and how many issues are ``worse``, ``added``,
+            ``fixed`` and ``removed``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import webanalytics as wa
+        >>> urls = ["https://a.example/shop/a", "https://a.example/blog/b"]
+        >>> first = wa.audit(pd.DataFrame({"url": urls, "html": ["<title>A", "<title>B"]}))
+        >>> second = wa.audit(pd.DataFrame({"url": urls, "html": ["<title>A", "<p>B"]}))
+        >>> scores = wa.compare(first, second.segments({"shop": "/shop/*"})).scores()
+        >>> scores[["segment", "worse"]].values.tolist()
+        [['other', 2], ['shop', 0]]
+        """
+        rows = []
+        for segment, scored, _, issues in self._segments(by):
+            old, new = scored
+            sizes = [len(side.raw) - count_missing(side.raw) for side in scored]
+            counts = issues["change"].value_counts()
+            rows.append(
+                {"segment": segment}
+                | {"pages_before": sizes[0], "pages": sizes[1]}
+                | {"score_before": old.score, "score": new.score}
+                | {"change": ScoreChange(old.score, new.score).change}
+                | {name: int(counts.get(name, 0)) for name in ("worse", "added", "fixed", "removed")}
+            )
+        return pd.DataFrame(rows)
+
+    def _segments(self, by: str) -> Iterator[tuple[Any, list[Audited], tuple[Judged, Judged], pd.DataFrame]]:
+        """Yield each value of a column, its pages as scored, as judged, and their issues."""
+        segments_of(self.after.pages, by)  # which refuses what is no column with one value a page
+        frames = [side.pages for side in (self.after, self.before)]
+        named = [frame[["url", *[by] * (by in frame)]] for frame in frames]
+        known = pd.concat(named, ignore_index=True).drop_duplicates("url", ignore_index=True)
+        of_host = self.issues["scope"].eq("host") if "scope" in self.issues else False
+        for mask in segments_of(known, by):
+            urls = known["url"][mask]
+            whole, scored = (
+                [side.select(side.raw["url"].isin(urls)) for side in sides]
+                for sides in ((self.before, self.after), self._scored)
+            )
+            if self._scored == (self.before, self.after):
+                scored = whole  # which keeps what it has counted
+            old, new = (
+                replace(part.judged(), costs=costly.judged().costs)
+                for part, costly in zip(whole, scored, strict=True)
+            )
+            hosts = old.hosts | new.hosts
+            own = self.issues["url"].isin(urls) & ~of_host | self.issues["url"].isin(hosts) & of_host
+            yield known[by][mask].iloc[0], scored, (old, new), self.issues[own]
 
     def parts(self) -> dict[str, pd.DataFrame]:
         """Return the frames that a comparison consists of, by name; of lists and long texts what differs."""
@@ -133,6 +218,8 @@ class Comparison:
             "Changed fields": self.changes[["url", "field"]].join(shown),
             "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
         }
+        if has_segments(self.after.pages):
+            parts["Segments"] = self.scores()
         of_crawls = {
             "Changed links": self.links,
             "Changed depth": self.depths,
@@ -148,6 +235,10 @@ class Comparison:
             "changes": self.parts(),
         }
         known |= {"audited_before": self.before.audited_at, "notes": self._parts_of_sites()}
+        if "Segments" in known["changes"]:
+            from webanalytics.audits.report.facts import work_parts
+
+            known["work"] = work_parts(self.after) | {"Segments": known["changes"].pop("Segments")}
         return self.after.report(path, **(known | options))
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:

@@ -92,7 +92,8 @@ class Judged:
         return found
 
     @cached_property
-    def _hosts(self) -> set[str]:
+    def hosts(self) -> set[str]:
+        """Hosts of the pages, each with its scheme: what is said of a whole host is said of this."""
         return {"/".join(url.split("/", 3)[:3]) for url in self.rows}
 
     @cached_property
@@ -105,7 +106,7 @@ class Judged:
         if (row := self.rows.get(url)) is not None:
             look = self._looks[row]
             return "answered" if look == "read" and self.ends[url] in self.rows else look
-        if url in self._hosts:  # of what is said of a whole host
+        if url in self.hosts:  # of what is said of a whole host
             return "read"
         if url in self._left_out:
             return "closed" if self._left_out[url] == "robots" else "unchecked"

@@ -51,13 +51,6 @@ class Content(NamedTuple):
 class SharedBlocks:
     r"""The blocks that most pages of a site, or of a section of it, have.
 
-    Parameters
-    ----------
-    urls : sequence of str or None
-        Addresses of the pages, None for those to leave out.
-    texts : sequence of str or None
-        Their visible texts, a line for each block.
-
     Examples
     --------
     >>> texts = [f"Menu\nAbout us\nLantern {name}" for name in "abc"]

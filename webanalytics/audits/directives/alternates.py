@@ -34,19 +34,7 @@ def alternate_entries(
     pages: Sequence[str | None],
     listed: Mapping[str, list[Mapping[str, Any]]],
 ) -> dict[int, list[Alternate]]:
-    """Return the hreflang entries of each page that has any.
-
-    Parameters
-    ----------
-    rows : iterable
-        Row, entries of the HTML and address of each page that was read.
-    headers : sequence
-        The headers of every row.
-    pages : sequence of str or None
-        The address of every row in normal form.
-    listed : Mapping
-        Entries of the sitemap by the address of the page.
-    """
+    """Return the hreflang entries of each page that has any: of its HTML, its headers, and the sitemap."""
     found: dict[int, list[Alternate]] = {}
     for row, cell, own in rows:
         sent = headers[row]

@@ -41,21 +41,11 @@ _SECONDS = re.compile(r"max-age\s*=\s*\"?(\d{1,18})\"?", re.IGNORECASE)
 
 
 class Link(NamedTuple):
-    """One link of a `Link:` header.
+    """One link of a `Link:` header."""
 
-    Attributes
-    ----------
-    target : str
-        Where it leads, as written.
-    rels : tuple of str
-        Its relation types in lower case.
-    parameters : dict
-        The others, by name in lower case: the first of each, ``hreflang`` all of them joined with commas.
-    """
-
-    target: str
-    rels: tuple[str, ...]
-    parameters: dict[str, str]
+    target: str  # where it leads, as written
+    rels: tuple[str, ...]  # relation types in lower case
+    parameters: dict[str, str]  # the others by name; all of ``hreflang`` joined with commas
 
 
 def links(value: str) -> Iterator[Link]:

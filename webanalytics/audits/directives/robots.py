@@ -49,18 +49,10 @@ _MOST_LINES = 5
 
 
 def directives(text: str) -> frozenset[str]:
-    """Return the directives of a robots meta tag or of X-Robots-Tag headers, in lower case.
+    """Return the directives of a robots meta tag or of X-Robots-Tag headers, in lower case, without values.
 
-    Parameters
-    ----------
-    text : str
-        Directives separated by commas, also those of several headers. A user agent's name and a colon before
-        them restrict them to it: only those for `AGENTS` are kept.
-
-    Returns
-    -------
-    frozenset of str
-        Directives without their values; ``none`` is ``noindex`` and ``nofollow`` too.
+    Those before which another user agent stands than `AGENTS` are left out; ``none`` is ``noindex`` and
+    ``nofollow`` too.
 
     Notes
     -----
@@ -130,12 +122,7 @@ def unavailable_after(text: str) -> datetime | None:
 
 
 def robots_problems(text: str | bytes) -> list[str]:
-    r"""Return what is wrong with a robots.txt, one sentence for each error.
-
-    Returns
-    -------
-    list of str
-        Sentences without the file's address, the most serious first; empty for a valid file.
+    r"""Return what is wrong with a robots.txt, one sentence for each error, the most serious first.
 
     Notes
     -----

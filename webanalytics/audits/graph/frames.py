@@ -53,17 +53,7 @@ class Answer(NamedTuple):
 
 
 def links_frame(graph: LinkGraph, answers: Mapping[str, Answer], fetched: Sequence[bool]) -> pd.DataFrame:
-    """Return one row for each link; see `webanalytics.Audit.links`.
-
-    Parameters
-    ----------
-    graph : LinkGraph
-        The links.
-    answers : Mapping
-        What is known of addresses.
-    fetched : sequence of bool
-        Whether each row of the audit was asked for.
-    """
+    """Return one row for each link; see `webanalytics.Audit.links`."""
     links = graph.table
     known = [answers.get(url, Answer()) for url in links.urls]
     status = pd.array([answer.status for answer in known], dtype="Int16")

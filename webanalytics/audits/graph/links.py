@@ -36,55 +36,25 @@ _MOST_HOPS = 20
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of the rows of an audit besides their addresses.
+    """What is known of the rows of an audit besides their addresses."""
 
-    Attributes
-    ----------
-    nofollow : sequence of bool
-        Whether each page asks search engines to follow none of its links.
-    scored : sequence of bool
-        Whether each row stands for a page that search engines may know by its own address.
-    canonical : sequence of int
-        Row of the page that each row names as canonical, itself included; -1 for none.
-    starts : sequence of str
-        Where a crawl began.
-    hosts : frozenset of str or None
-        Hosts of the site; without them a link is internal if it stays on its host.
-    subdomains : bool
-        Whether subdomains of these hosts are of the site too.
-    kinds : sequence of str
-        Kinds of links along which depth is counted.
-    obeys : bool
-        Whether links with nofollow lead nowhere.
-    """
-
-    nofollow: Sequence[bool]
-    scored: Sequence[bool]
-    canonical: Sequence[int]
-    starts: Sequence[str] = ()
-    hosts: frozenset[str] | None = None
-    subdomains: bool = False
-    kinds: Sequence[str] = CLICKED
-    obeys: bool = True
+    nofollow: Sequence[bool]  # whether each page asks to follow none of its links
+    scored: Sequence[bool]  # whether each row is known by its own address
+    canonical: Sequence[int]  # row that each row names as canonical, itself included; -1 for none
+    starts: Sequence[str] = ()  # where a crawl began
+    hosts: frozenset[str] | None = None  # of the site; without them internal links stay on their host
+    subdomains: bool = False  # whether those of the hosts are of the site too
+    kinds: Sequence[str] = CLICKED  # of links along which depth is counted
+    obeys: bool = True  # whether links with nofollow lead nowhere
 
 
 @dataclass
 class LinkGraph:
-    """The links of a site and the rows of its audit.
+    """The links of a site and the rows of its audit."""
 
-    Attributes
-    ----------
-    table : LinkTable
-        All links.
-    known : Addresses
-        The rows of the audit by their addresses.
-    standing : Standing
-        What is known of the rows.
-    """
-
-    table: LinkTable
-    known: Addresses
-    standing: Standing
+    table: LinkTable  # all links
+    known: Addresses  # the rows by their addresses
+    standing: Standing  # what is known of the rows
     _ends: dict[str, Neighbours] = field(default_factory=dict, repr=False)
 
     @property

@@ -75,16 +75,7 @@ def clicks(
 ) -> NDArray[np.int32]:
     """Return how many edges lead from the starts to each node at least, -1 where no way does.
 
-    Parameters
-    ----------
-    source, target : numpy.ndarray
-        Ends of the edges.
-    nodes : int
-        Number of nodes.
-    starts : numpy.ndarray
-        Nodes of depth 0.
-    free : numpy.ndarray, optional
-        For each node one to which it leads at no cost, such as the target of its redirect, or -1.
+    ``free`` is for each node one to which it leads at no cost, such as the target of its redirect, or -1.
 
     Examples
     --------
@@ -157,14 +148,7 @@ def least(source: Ints, scores: Floats) -> float:
 
 
 def scaled(scores: Floats, floor: float) -> Floats:
-    """Return scores on a scale from 0 to 100 that rises with their logarithm.
-
-    Parameters
-    ----------
-    scores : numpy.ndarray
-        PageRanks; the highest has 100.
-    floor : float
-        What has 0: `least`.
+    """Return scores on a scale from 0 to 100 that rises with their logarithm; ``floor`` has 0.
 
     Examples
     --------

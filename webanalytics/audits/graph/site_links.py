@@ -137,12 +137,6 @@ _ENDLESS = frozenset(("redirect_loop", "redirects"))
 def fetch_outcome(row: Mapping[str, Any]) -> FetchOutcome:
     """Return what happened to one row of an audit.
 
-    Parameters
-    ----------
-    row : Mapping
-        ``url``, ``final_url``, ``redirects``, ``http_status``, ``status``, ``error`` and ``error_type``, with
-        None for what is not known.
-
     Notes
     -----
     A hosted service gives only the message of a failure, from which the HTTP status is then read. Redirects
@@ -213,12 +207,7 @@ def in_head(entries: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]
 def canonical_of(canonicals: object, canonical: object) -> tuple[str | None, int, bool]:
     """Return a page's canonical address, how many different ones it names, and whether they are known.
 
-    Parameters
-    ----------
-    canonicals : object
-        The facts' canonical links, or None where there are no facts.
-    canonical : object
-        The canonical of the page's metadata, used without facts.
+    Given are the canonical links of the facts, if there are any, and the canonical of the metadata.
 
     Examples
     --------
@@ -244,21 +233,11 @@ def canonical_of(canonicals: object, canonical: object) -> tuple[str | None, int
 
 @dataclass(frozen=True)
 class Target:
-    """What an audit knows about an address that a page names.
+    """What an audit knows about an address that a page names."""
 
-    Attributes
-    ----------
-    row : int
-        Row of the page that the address leads to.
-    url : str
-        The address in normal form.
-    redirected : bool
-        Whether it leads there only through a redirect.
-    """
-
-    row: int
-    url: str
-    redirected: bool
+    row: int  # of the page that the address leads to
+    url: str  # in normal form
+    redirected: bool  # whether it leads there only through a redirect
 
 
 class Addresses:

@@ -17,18 +17,7 @@ GONE = frozenset((404, 410))
 def verdict(
     status: int | None, error_type: str | None = None, key: str | None = None, *, redirected: bool = False
 ) -> Verdict:
-    """Return what became of a request.
-
-    Parameters
-    ----------
-    status : int or None
-        HTTP status of the last answer, if there was one.
-    error_type : str or None
-        Kind of failure: ``dns``, ``timeout``, ``connection``, ``tls``, ``http``, ``robots`` and so on.
-    key : str or None
-        Which failure it is, where that is known.
-    redirected : bool
-        Whether the answer is that of another address.
+    """Return what became of a request, or of one that was led elsewhere.
 
     Notes
     -----

@@ -58,7 +58,7 @@ def with_logs(pages: pd.DataFrame, logs: Logs) -> tuple[pd.DataFrame, pd.DataFra
 
 def log_issues(site: Site, hits: pd.DataFrame, chosen: Sequence[int] | None) -> pd.DataFrame:
     """Return the frame of `Audit.log_issues`."""
-    if "search_hits" not in site.pages:
+    if "search_hits" not in site.pages or "first" not in hits:  # hits are not saved with an audit
         raise ParameterError("The `audit` must have hits of a server: see audit.with_logs.", "audit")
     period = f"from {hits['first'].min()} to {hits['last'].max()}"
     urls, states, rows = site.values("url"), site.values("indexability"), []

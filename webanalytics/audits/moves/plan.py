@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.audits.content.nearest import Described, Embed, Near, Vocabulary, nearest
+from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.moves import server_files
 from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.core.operations.model import Dtype
@@ -33,6 +34,8 @@ MARGIN: Final = 0.05
 """Lead over the second choice from which on a target is sure."""
 CLEAR, BEHIND = 0.45, 0.4
 """A target is sure from this score on, too, where the second choice has at most this share of it."""
+SHARED: Final = 2
+"""Words, of the strongest eight, that two parts of one page may both have of it."""
 LOOK: Final = 0.2
 """Score below which a page has no counterpart."""
 DECISIONS: Final = ("sure", "look", "gone")
@@ -248,6 +251,7 @@ async def redirect_map(
         choice = _declared(page, [None if cells is None else cells.iloc[place] for cells in said], paths)
         rows.append(_row(page, found, choice, targets, sure))
     _tell_merges(rows)
+    _tell_splits(rows, targets, nearest(known, targets, pages, 1))
     for name in ("inlinks", "clicks"):
         values = before[name].tolist() if name in before else [None] * len(rows)
         for row, value in zip(rows, values, strict=True):
@@ -346,6 +350,20 @@ def _target(targets: list[Described], place: int, near: Near | None, other: Near
         **{"second": None if other is None else targets[other.place].url},
         **{"second_score": None if other is None else other.score},
     }
+
+
+def _tell_splits(rows: list[dict[str, Any]], targets: list[Described], near: list[list[Near]]) -> None:
+    """Note on old pages which new ones, where none leads, have another part of their text."""
+    parts: dict[int, list[str]] = {}
+    led = {row["new"] for row in rows}
+    for page, found in zip(targets, near, strict=True):
+        for old in found if page.url not in led and not page.thin else ():
+            known = rows[old.place]["words"] if rows[old.place]["new"] else []
+            if old.score >= CLEAR and known and len({*old.words} & {*known}) <= SHARED:
+                parts.setdefault(old.place, []).append(page.url)
+    for place, urls in parts.items():
+        told = [*filter(None, [rows[place]["note"]]), f"another part of it is on {listed(urls)}"]
+        rows[place]["note"] = "; ".join(told)
 
 
 def _tell_merges(rows: list[dict[str, Any]]) -> None:

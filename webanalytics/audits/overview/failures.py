@@ -89,11 +89,6 @@ def reasons(pages: pd.DataFrame) -> list[tuple[Reason, list[int]]]:
 def failures(pages: pd.DataFrame) -> pd.DataFrame:
     """Return why pages could not be read: one row for each reason, the most frequent first.
 
-    Parameters
-    ----------
-    pages : pandas.DataFrame
-        The pages of an audit, one per row.
-
     Returns
     -------
     pandas.DataFrame

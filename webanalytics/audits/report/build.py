@@ -22,7 +22,7 @@ from markupsafe import Markup
 from webanalytics._version import __version__
 from webanalytics.audits.overview.failures import failures as why_not_read
 from webanalytics.audits.overview.failures import refusal_warning
-from webanalytics.audits.report import charts, gaps, parts, site
+from webanalytics.audits.report import charts, gaps, parts, site, work
 from webanalytics.audits.report.brand import Brand
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters, over_time
@@ -82,6 +82,7 @@ class Besides:
     crawl: CrawlParts | None = None
     causes: pd.DataFrame | None = None  # what to fix first, the most points first
     alarm: str = ""  # why pages cannot be found
+    work: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # segments, search results, logs, advice
     history: pd.DataFrame | None = None  # scores of the audits before and of this one, by date
 
 
@@ -167,6 +168,7 @@ def render(
         chapters=[
             *over_time(besides.history),
             *_of_site(content, besides.crawl, of_site, len(moved.lists)),
+            *work.chapters(content, besides.work, besides.causes),
             *chapters(content, besides.keywords, besides.cannibalisation),
         ],
         charts={

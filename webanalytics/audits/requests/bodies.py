@@ -17,30 +17,16 @@ BODY = "responseBody"
 
 
 class FactsOfBodies:
-    """Adds what no service answers about a page to the answer about its metadata, if that has the HTML.
-
-    Parameters
-    ----------
-    options : Mapping
-        Options of the call.
-    keep : bool
-        Whether the HTML stays in the answer.
-    operations : tuple of Operation
-        All of the call, in the order of its outcomes.
-    read : tuple of Operation
-        Those of them that are answered here.
-    extract : Mapping, optional
-        Settings of `EXTRACT`, where it is one of those.
-    """
+    """Adds what no service answers about a page to the answer about its metadata, if that has the HTML."""
 
     def __init__(
         self,
         options: Mapping[str, Any],
         *,
-        keep: bool,
-        operations: tuple[Operation, ...],
-        read: tuple[Operation, ...],
-        extract: Mapping[str, Any] | None = None,
+        keep: bool,  # whether the HTML stays in the answer
+        operations: tuple[Operation, ...],  # all of the call, in the order of its outcomes
+        read: tuple[Operation, ...],  # those that are answered here
+        extract: Mapping[str, Any] | None = None,  # settings of `EXTRACT`
     ) -> None:
         self._options = options
         self._keep = keep

@@ -102,17 +102,7 @@ async def checked(pages: Iterable[Mapping[str, str]], options: Mapping[str, Any]
 def with_broken(
     frame: pd.DataFrame, pages: Sequence[Mapping[str, str] | None], found: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the frame with the column `BROKEN`, from what each of its pages loads and what was found of it.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Pages of an audit.
-    pages : sequence of Mapping or None
-        What each row loads: addresses and their kinds; None for a page that was not read.
-    found : pandas.DataFrame
-        What was asked, with the columns `CHECKED`.
-    """
+    """Return the frame with the column `BROKEN`, by what each page loads and what was found of that."""
     columns = (found[name].astype(object) for name in ("url", "verdict", "http_status", "error"))
     reasons = {
         url: f"HTTP {status}" if not pd.isna(status) else str(error).rstrip(".")
@@ -131,15 +121,7 @@ def with_broken(
 
 
 def loaded_of_links(links: LinkTable, urls: Sequence[str | None]) -> list[dict[str, str]]:
-    """Return what each page of a crawl loads: addresses and their kinds.
-
-    Parameters
-    ----------
-    links : LinkTable
-        Links of all pages.
-    urls : sequence of str or None
-        Addresses of the pages in normal form, as they are in the table.
-    """
+    """Return what each page of a crawl loads: addresses and their kinds."""
     kinds = [LINK_KINDS.index(kind) for kind in KINDS]
     found: dict[int, dict[str, str]] = {}
     for at in np.flatnonzero(np.isin(links.kind, kinds)):

@@ -37,27 +37,13 @@ Sitemaps = str | Iterable[str]
 
 @dataclass(frozen=True)
 class Listed:
-    """The inputs of an audit made from sitemaps.
+    """The inputs of an audit made from sitemaps."""
 
-    Attributes
-    ----------
-    inputs : Series
-        Addresses: the given ones, then the sitemap's.
-    sitemap : pandas.DataFrame
-        What `webanalytics.sitemap` answers.
-    robots : dict
-        What is wrong with each origin's robots.txt, in sentences.
-    robots_files : dict
-        Each origin's robots.txt as it was read.
-    logins : dict
-        What the user names and passwords in the given addresses open, by host.
-    """
-
-    inputs: pd.Series
-    sitemap: pd.DataFrame
-    robots: dict[str, list[str]]
-    robots_files: dict[str, RobotsCopy]
-    logins: dict[str, Access]
+    inputs: pd.Series  # addresses: the given ones, then the sitemap's
+    sitemap: pd.DataFrame  # what `webanalytics.sitemap` answers
+    robots: dict[str, list[str]]  # what is wrong with each origin's robots.txt
+    robots_files: dict[str, RobotsCopy]  # each origin's robots.txt as it was read
+    logins: dict[str, Access]  # what user names in the given addresses open, by host
 
 
 async def listed(

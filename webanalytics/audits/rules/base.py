@@ -41,24 +41,12 @@ Find = Callable[[Site, Any], "Iterable[Finding]"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One page that a rule reports.
+    """One page that a rule reports."""
 
-    Attributes
-    ----------
-    row : int
-        Position among the pages of the audit.
-    value : object
-        What was measured: a number or a text.
-    evidence : str
-        What shows it on the page, as plain text of at most a few hundred characters.
-    whole : bool
-        Of a rule on hosts: whether it is of every page of the host, and not of this one alone.
-    """
-
-    row: int
-    value: Any = None
-    evidence: str = ""
-    whole: bool = field(default=False, repr=False)
+    row: int  # position among the pages
+    value: Any = None  # what was measured: a number or a text
+    evidence: str = ""  # what shows it, in at most a few hundred characters
+    whole: bool = field(default=False, repr=False)  # whether it is of every page of a host
 
 
 @dataclass(frozen=True, slots=True)

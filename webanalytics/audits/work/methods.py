@@ -13,6 +13,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited
+from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES
 
 if TYPE_CHECKING:
@@ -118,6 +119,53 @@ class WorkMethods:
 
         return self._joined(find)
 
+    def with_field_data(
+        self: Audited, source: Any = None, *, key: str | None = None, form_factor: str | None = None
+    ) -> Any:
+        """Return this audit with what the browsers of visitors measured of its pages.
+
+        Parameters
+        ----------
+        source : path, mapping, or list of them, optional
+            Answers of the CrUX API or of PageSpeed Insights, as JSON (also ``.jsonl``) or parsed. By default
+            the CrUX API is asked, about two pages a second.
+        key : str, optional
+            Your key for the CrUX API, which is asked of each page that may be indexed. It is not kept.
+        form_factor : {"PHONE", "TABLET", "DESKTOP"}, optional
+            Whose visits are asked for; by default all.
+
+        Returns
+        -------
+        Audit
+            Its pages have ``lcp``, ``inp``, ``fcp`` and ``ttfb`` (milliseconds) and ``cls``, each the value
+            that three of four visits stay below, and ``performance``, the score of PageSpeed from 0 to 100.
+            What is known of a whole site alone is not given to its pages.
+
+        Raises
+        ------
+        ParameterError
+            For neither source nor key, a key that is refused, and two answers on one page.
+        WebAnalyticsError
+            Where the CrUX API cannot be reached, or asks to wait.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import webanalytics as wa
+        >>> audit = wa.audit(pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea"]}))
+        >>> metrics = {"largest_contentful_paint": {"percentiles": {"p75": 1900}}}
+        >>> answer = {"record": {"key": {"url": "https://a.example/"}, "metrics": metrics}}
+        >>> audit.with_field_data(answer).pages[["url", "lcp"]].values.tolist()
+        [['https://a.example/', 1900.0]]
+        """
+        from webanalytics.audits.work import field_data as fields
+
+        if (source is None) == (key is None):
+            raise ParameterError.must_be("source", "given, or else `key`")
+        urls = [self.site.name(row) for row in self.site.distinct]
+        found = fields.asked(urls, key, form_factor) if source is None else list(fields.given(source))
+        return self.with_columns(fields.field_data(found))
+
     def search_issues(self: Audited) -> pd.DataFrame:
         """Return what only the audit and search data together know, such as pages with noindex and clicks.
 
@@ -158,7 +206,8 @@ class WorkMethods:
         from webanalytics.audits.work.search_issues import search_issues
 
         profile = self.origin.profile or resolve_profile()
-        return search_issues(self.site, (self.search_queries, self.unmatched), profile, self._selected())
+        searched = self.search_queries, self.search_unmatched
+        return search_issues(self.site, searched, profile, self._selected())
 
     def write_sitemap(
         self: Audited,

@@ -30,7 +30,7 @@ TOP = 0.25
 FEWEST, LEAST = 10, 0.2
 """Impressions of a page for a query, and its share of them, from which on it competes."""
 
-_FIXES: Mapping[str, str] = {
+FIXES: Mapping[str, str] = {
     "noindex": "Let search engines index the page, or lead its visitors to one that they may index.",
     "redirects": "Link to the new address and list it in the sitemap, so that it takes over.",
     "fails": "Bring the page back, or redirect it to the one that answers what people look for.",
@@ -70,7 +70,7 @@ def search_issues(
         *_of_queries(site, searched[0]),
     ]
     rows = [
-        {"url": site.values("url")[row], "fact": fact, "evidence": evidence, "fix": _FIXES[fact]}
+        {"url": site.values("url")[row], "fact": fact, "evidence": evidence, "fix": FIXES[fact]}
         | {name: values[row] for name, values in numbers.items()}
         for row, fact, evidence in told
         if row in chosen
@@ -90,7 +90,7 @@ def _of_no_page(left: pd.DataFrame) -> Iterator[dict[str, Any]]:
         numbers = {name: _number(row.get(name)) for name in ("clicks", "impressions", "position")}
         if row["url"] and (numbers["clicks"] or numbers["impressions"]):
             fact, said = "not in the audit", "Search results show it, and the audit has no such page."
-            yield {"url": row["url"], "fact": fact, "evidence": said, "fix": _FIXES[fact], **numbers}
+            yield {"url": row["url"], "fact": fact, "evidence": said, "fix": FIXES[fact], **numbers}
 
 
 def _number(cell: Any) -> float | None:

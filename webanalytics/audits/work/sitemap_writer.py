@@ -63,6 +63,9 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _OPEN = "<urlset {}>\n".format(
     " ".join(f'xmlns{":" * bool(name)}{name}="{space}"' for name, space in _SPACES.items())
 )
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?")
+_LANGUAGE = re.compile(r"[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*")
+"""Dates and codes of languages as the published schemas have them."""
 _LENGTH = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
 
 
@@ -188,7 +191,7 @@ def _entries(site: Site, rows: list[int], read: datetime) -> Iterator[_Entry]:
         url = site.name(row)
         changed, source = _changed(known, listed.get(normal(url) or url, ""), read)
         videos, news = list(_videos(known)), _news(known, read)
-        alternates = site.alternates.get(row, [])
+        alternates = [one for one in site.alternates.get(row, ()) if _LANGUAGE.fullmatch(one[0])]
         parts = [
             _element("loc", url),
             _element("lastmod", changed) if changed else "",
@@ -222,13 +225,20 @@ def _changed(known: Mapping[str, Any], listed: str, read: datetime) -> tuple[str
     for text, source in ((said, "page"), (listed, "sitemap")):
         moment = moment_of(text) if isinstance(text, str) else None
         if moment is not None and moment <= read:
-            return str(text).strip(), source
+            return _date(str(text), moment), source
     header = re.search(r"(?im)^last-modified:\s*(.+?)\s*$", known["headers"] or "")
     moment = moment_of(header[1]) if header else None
     fetched = moment_of(known["fetched_at"] or "") or read
     if moment is None or moment > fetched - timedelta(hours=1):
         return "", ""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "header"
+
+
+def _date(text: str, moment: datetime) -> str:
+    """Return a date as it stands where a schema takes it, else in that form: years and minutes are none."""
+    if _DATE.fullmatch(text.strip()):
+        return text.strip()
+    return moment.isoformat() if ":" in text else moment.date().isoformat()
 
 
 def _pictures(site: Site, rows: list[int]) -> dict[int, list[str]]:
@@ -295,7 +305,7 @@ def _videos(known: Mapping[str, Any]) -> Iterator[str]:
             "video:description": _first(about)[:2_048],
             **places,
             **({"video:duration": length} if 1 <= length <= LONGEST_VIDEO else {}),
-            **({"video:publication_date": shown} if re.match(r"\d{4}-", shown) and moment_of(shown) else {}),
+            **({"video:publication_date": _date(shown, day)} if (day := moment_of(shown)) else {}),
         }
         yield f"<video:video>{''.join(_element(*field) for field in fields.items())}</video:video>"
 
@@ -323,5 +333,6 @@ def _news(known: Mapping[str, Any], read: datetime) -> str:
     publication = _element("news:name", name) + _element("news:language", code)
     return (
         f"<news:news><news:publication>{publication}</news:publication>"
-        f"{_element('news:publication_date', date)}{_element('news:title', title)}</news:news>"
+        f"{_element('news:publication_date', _date(str(date), moment))}"
+        f"{_element('news:title', title)}</news:news>"
     )

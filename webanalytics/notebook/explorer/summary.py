@@ -26,13 +26,7 @@ MOST_RUNS = 12
 
 
 def failure_groups(pages: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the failed pages by reason, the most frequent first.
-
-    Returns
-    -------
-    list of dict
-        ``reason`` (a sentence), ``type`` (its error type), ``option`` and ``change`` (what changes it, and
-        how), ``count``, and ``rows``: for the first of its pages the row in the table and the address.
+    """Return the failed pages by reason, the most frequent first, with what changes it and its first pages.
 
     Examples
     --------

@@ -22,17 +22,7 @@ def keyness(
 ) -> npt.NDArray[np.float64]:
     """Return the signed log-likelihood ratio G2 of terms' frequencies in two texts.
 
-    Parameters
-    ----------
-    here, size
-        How often each term occurs in the first text, and the words of that text.
-    elsewhere, rest
-        The same of the text that it is compared with.
-
-    Returns
-    -------
-    numpy.ndarray
-        0 where a term is as frequent in both; negative where it is rarer in the first.
+    It is 0 where a term is as frequent in both, and negative where it is rarer in the first.
 
     Notes
     -----

@@ -73,20 +73,7 @@ def stop_words_of(language: str) -> frozenset[str]:
 
 
 def chosen_stop_words(stop_words: Iterable[str] | str | None, language: str) -> frozenset[str]:
-    """Return the stop words that a call requests.
-
-    Parameters
-    ----------
-    stop_words
-        None for the list of the text's language; a language code for that language's list; ``"none"``
-        or an empty list for no stop words; otherwise the words themselves, in place of the list.
-    language
-        Language of the text.
-
-    Raises
-    ------
-    ParameterError
-        For a code without a list, or anything but strings.
+    """Return the stop words that a call requests: a language's list, none, or the words themselves.
 
     Examples
     --------
