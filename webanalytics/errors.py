@@ -306,12 +306,7 @@ def _made(partial: Any) -> Any:
 class RowError(Exception):
     """One input cannot be answered; backends turn this into an outcome and never let it escape.
 
-    Parameters
-    ----------
-    key : str
-        Which sentence of `webanalytics.core.messages` says so; it also has the error type.
-    **values : object
-        Values shown in the sentence, including the name of the ``parameter`` to change.
+    The key names the sentence of `webanalytics.core.messages`, and the values are shown in it.
     """
 
     def __init__(self, key: str, /, **values: Any) -> None:

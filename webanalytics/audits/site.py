@@ -71,35 +71,20 @@ _READ_AGAIN = frozenset(
 
 @dataclass
 class Site:
-    """The pages of one audit.
+    """The pages of one audit."""
 
-    Attributes
-    ----------
-    pages : pandas.DataFrame
-        Made by `webanalytics.audits.pages.make_site`: one row per input with a plain range index.
-    sitemap : pandas.DataFrame or None
-        Rows of `webanalytics.sitemap`, where the audit was made from sitemaps.
-    robots : Mapping
-        What is wrong with the robots.txt of each origin (``https://example.org``), in sentences.
-    crawl : CrawlFacts or None
-        What a crawl knows besides its pages, if one found them.
-    robots_files : Mapping
-        The robots.txt of each origin as it was read.
-    stopped : str
-        Why these are not all pages, '' where they are: of others nobody knows what they link to.
-    known : dict
-        What was counted once and is kept until `release`.
-    """
-
+    # made by `webanalytics.audits.pages.make_site`: one row per input with a plain range index
     pages: pd.DataFrame
-    sitemap: pd.DataFrame | None = None
+    sitemap: pd.DataFrame | None = None  # rows of `webanalytics.sitemap`, where an audit was made of them
+    # what is wrong with the robots.txt of each origin (``https://example.org``), in sentences
     robots: Mapping[str, list[str]] = field(default_factory=dict)
-    crawl: CrawlFacts | None = None
-    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
-    stopped: str = ""
+    crawl: CrawlFacts | None = None  # what a crawl knows besides its pages, if one found them
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)  # as read, by origin
+    stopped: str = ""  # why these are not all pages: of others nobody knows what they link to
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
     _portion: _Portion | None = field(default=None, repr=False)
+    # what was counted once and is kept until `release`
     known: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def values(self, column: str) -> Sequence[Any]:

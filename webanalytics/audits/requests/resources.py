@@ -79,15 +79,7 @@ class LoadedByPages:
 
 
 async def checked(pages: Iterable[Mapping[str, str]], options: Mapping[str, Any]) -> pd.DataFrame:
-    """Ask everything that pages load once, and return a frame with the columns `CHECKED`.
-
-    Parameters
-    ----------
-    pages : iterable of Mapping
-        What each page loads: addresses and their kinds.
-    options : Mapping
-        Options of the call.
-    """
+    """Ask once for all that pages load (addresses and kinds); return a frame with the columns `CHECKED`."""
     counts: dict[str, int] = {}
     kinds: dict[str, str] = {}
     for page in pages:

@@ -204,11 +204,8 @@ class Pages:
 
     Every function over pages takes it in place of addresses, and ``pandas.DataFrame(pages)`` is a table.
 
-    Attributes
-    ----------
-    counts : dict
-        How many records the archives have of each kind, and what became of them: ``pages``, ``duplicates``,
-        ``not_pages`` (answers that are no page: images, scripts, robots.txt) and ``damaged``.
+    ``counts`` has how many records the archives have of each kind, and what became of them: ``pages``,
+    ``duplicates``, ``not_pages`` (answers that are no page: images, scripts, robots.txt) and ``damaged``.
     """
 
     def __init__(self, index: Index, limit: int, *, decode: bool = True) -> None:

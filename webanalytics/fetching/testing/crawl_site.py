@@ -125,14 +125,8 @@ TRAP_PAGES: tuple[tuple[str, Callable[[str], str]], ...] = (
 class CrawlSite(SiteServer):
     """The made-up site for crawlers, as `crawl_site` serves it, with a second server that is "elsewhere".
 
-    Attributes
-    ----------
-    start_url : str
-        The home page.
-    elsewhere : str
-        Origin of the second server, to which external links lead.
-    closed : str
-        An origin that refuses connections.
+    ``start_url`` is the home page, ``elsewhere`` the origin to which external links lead, and ``closed`` one
+    that refuses connections.
     """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0, delay: float = 0.0, slow: float = 1.0) -> None:

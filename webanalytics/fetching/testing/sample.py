@@ -14,15 +14,9 @@ from webanalytics.fetching.testing.server import Answer, Reply, SiteServer, site
 class SampleSite(SiteServer):
     """The sample site, as `sample_site` serves it.
 
-    Attributes
-    ----------
-    pages : list of str
-        Absolute URLs of the pages, in the order of the site's manifest, including those that redirect, are
-        missing or are forbidden by robots.txt.
-    sitemap : str
-        URL of the sitemap index.
-    manifest : list of dict
-        What the manifest says about each page: ``path``, ``language``, ``charset`` and ``faults``.
+    ``pages`` are the addresses in the order of the ``manifest`` (``path``, ``language``, ``charset`` and
+    ``faults`` of each), those that redirect, are missing or are forbidden by robots.txt too; ``sitemap`` is
+    that of the sitemap index.
     """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0, delay: float = 0.0) -> None:

@@ -31,27 +31,11 @@ from webanalytics.runs.frames.inputs import Inputs, read_values
 
 
 class AuditDesk(w.VBox):  # type: ignore[misc]
-    """A form that audits pages, and the explorer of what was found.
+    """A form that audits pages, and the explorer of what was found: see `app`.
 
-    Parameters
-    ----------
-    urls : list, Series, DataFrame, ..., optional
-        Pages to begin with.
-    backend : Hosted, optional
-        A hosted API to begin with; None for that of `webanalytics.use`, else this machine.
-
-    Attributes
-    ----------
-    audit : Audit or None
-        The last result, also of a run that was stopped; None if some operations alone were chosen.
-    frame : pandas.DataFrame or None
-        The rows of the last result, those of an audit as they were read.
-    explorer : Explorer or None
-        The widget that shows it.
-    form : Form
-        The form's widgets.
-    message : str
-        What the status line says.
+    ``audit`` and ``frame`` are the last result, also of a run that was stopped (without an audit where some
+    operations alone were chosen), and ``explorer`` shows it; ``form`` has the form's widgets, and ``message``
+    is what the status line says.
     """
 
     def __init__(self, urls: Inputs | None = None, backend: Hosted | None = None) -> None:

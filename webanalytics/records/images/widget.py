@@ -78,24 +78,8 @@ class Converted:
 class ImageConverter(Tool):
     """A form that converts images.
 
-    Attributes
-    ----------
-    upload : ipywidgets.FileUpload
-        Takes images and passes them on; anything it held would be saved with the notebook.
-    uploads : list of Upload
-        The most recently chosen images.
-    output_format : ipywidgets.Dropdown
-        Target format.
-    quality : ipywidgets.IntSlider
-        1 to 100, for JPEG, WebP, AVIF and JPEG XL.
-    keep_smaller : ipywidgets.Checkbox
-        Keep the original where it is smaller; off where a hosted backend converts, which does not know it.
-    max_width, max_height : ipywidgets.BoundedIntText
-        Largest size in pixels; 0 for none.
-    frame : pandas.DataFrame or None
-        What `webanalytics.convert` last returned, one row per image.
-    converted : list of Converted
-        The images that could be converted.
+    ``uploads`` are the images chosen last, ``frame`` is what `webanalytics.convert` returned for them, one
+    row per image, and ``converted`` are those that could be converted.
     """
 
     def __init__(self, backend: Any = None) -> None:

@@ -159,33 +159,9 @@ def update(
 ) -> UpdateReport:
     """Merge a newer list into the user's additions.
 
-    Parameters
-    ----------
-    source : mapping, bytes, str or pathlib.Path
-        Numbers with the date first seen: a mapping, the content of a list, or the path of one. A list is
-        a JSON object (``{"12085813945": "2024-01-30"}``), a JSON array of numbers, or lines of
-        ``number,date`` or ``number``. Numbers may begin with a plus sign.
-    folder : Path, optional
-        Folder of the user's file; by default `data_folder`.
-    today : date, optional
-        First-seen date of numbers without one; by default the current day in UTC.
-    limit : int
-        Largest list that is read, in bytes.
-
-    Returns
-    -------
-    UpdateReport
-        How many numbers are new, how many now have an earlier date, how many entries were skipped because
-        they hold no number or no date, and how many numbers there are in all.
-
-    Raises
-    ------
-    ParameterError
-        When there is no list in the source, or no number in the list; nothing is changed then.
-
-    Notes
-    -----
-    The file is written under another name and then renamed, so that a reader sees the old one or the new.
+    A list is a mapping of numbers to the date first seen, its path or its content: a JSON object
+    (``{"12085813945": "2024-01-30"}``), a JSON array of numbers, or lines of ``number,date`` or ``number``.
+    Without a number in it nothing is changed.
     """
     day = today or dt.datetime.now(dt.UTC).date()
     newer, skipped = _read_entries(_entries(source, limit), day)
