@@ -231,7 +231,7 @@ def politeness() -> str:
 def limits() -> str:
     """Return what each part does a second, how long a billion pages take if only that part counts, and what is next."""
     last = PAGES["1 billion"]
-    archives = "rows that stay with the workers: a call for each archive, a Dask DataFrame"
+    archives = "a call for each archive, or a Dask DataFrame"
     parts = [
         (
             f"a host with {DELAY:.0f} s between requests",
