@@ -89,4 +89,5 @@ def report() -> str:
             f"{kind:8} {said['rows']:6,} {said['products']:8,} {said['addresses']:11,} {said['skipped']:15,} "
             f"{spent:6.0f} {peak:6.0f}"
         )
+        print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
