@@ -80,17 +80,19 @@ class Pki:
             "narrow": (made("narrow", below, names), below, narrow),
             "unable": (made("unable", unable, names), unable),
         }
-        self.ca = folder / "ca.pem"
+        self.ca, self._folder = folder / "ca.pem", folder
         self.ca.write_bytes(self.root.pem)
-        self.files: dict[str, tuple[Path, Path]] = {}
-        for label, chain in self.chains.items():
-            certificates, key = folder / f"{label}.pem", folder / f"{label}.key"
-            certificates.write_bytes(b"".join(one.pem for one in chain))
-            key.write_bytes(
-                chain[0].key.private_bytes(
-                    serialization.Encoding.PEM,
-                    serialization.PrivateFormat.PKCS8,
-                    serialization.NoEncryption(),
-                )
+        self.files = {label: self.written(label, chain) for label, chain in self.chains.items()}
+
+    def written(self, label: str, chain: tuple[Held, ...]) -> tuple[Path, Path]:
+        """Write a chain and the key of its first certificate, as servers read them."""
+        certificates, key = self._folder / f"{label}.pem", self._folder / f"{label}.key"
+        certificates.write_bytes(b"".join(one.pem for one in chain))
+        key.write_bytes(
+            chain[0].key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
             )
-            self.files[label] = certificates, key
+        )
+        return certificates, key
