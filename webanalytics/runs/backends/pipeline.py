@@ -179,7 +179,7 @@ def where_it_ended(error: FetchError, known: Fetched) -> Fetched:
         final_url=error.final_url or None,
         redirects=tuple(error.redirects),
         http_status=error.http_status,
-        elapsed=error.elapsed or known.elapsed,
+        elapsed=error.elapsed or known.elapsed or None,
         bytes=error.bytes or None,
         **more,
     )
