@@ -14,24 +14,12 @@ from webanalytics.runs.frames.inputs import Inputs, read_inputs
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a call would cost at most: failed inputs cost nothing.
+    """What a call would cost at most: failed inputs cost nothing."""
 
-    Attributes
-    ----------
-    operation : str
-        Name of the function.
-    rows : int
-        Rows of the result.
-    inputs : int
-        Distinct inputs that can be sent; equal ones are asked about once.
-    credits : int
-        Credits if every input succeeds; 0 on this machine.
-    """
-
-    operation: str
-    rows: int
-    inputs: int
-    credits: int
+    operation: str  # name of the function
+    rows: int  # of the result
+    inputs: int  # distinct ones that can be sent; equal ones are asked about once
+    credits: int  # if every input succeeds; 0 on this machine
 
     def __int__(self) -> int:
         return self.credits

@@ -15,6 +15,7 @@ import webanalytics as wa
 from tests.effort import effort_since
 from tests.limits import limited
 from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.input_files import read_frame
 
 TOP = "https://a.example"
 # Headers and numbers as Search Console writes them: name of the file, headers, and the row of a page with
@@ -361,7 +362,7 @@ def test_clicks_of_a_cause_are_those_of_its_pages_or_of_its_host() -> None:
 def test_files_that_inflate_out_of_proportion_are_refused_before_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webanalytics.audits.work.search_data.LEAST_INFLATED", 1_000_000)
+    monkeypatch.setattr("webanalytics.runs.frames.input_files.LEAST_INFLATED", 1_000_000)
     lines = b"Page,Clicks\n" + b"https://a.example/,1\n" * 200_000
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(lines))
     with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -385,5 +386,8 @@ def test_files_that_inflate_out_of_proportion_are_refused_before_they_are_read(
     for name in ("x.csv.gz", "x.zip", "x.xlsx"):
         with limited(memory=20_000_000), pytest.raises(wa.ParameterError, match="without compression"):
             audit.with_search_data(tmp_path / name)
+    with limited(memory=20_000_000), pytest.raises(wa.ParameterError, match=r"`input` .*without compression"):
+        read_frame(tmp_path / "x.xlsx")
+    assert read_frame(tmp_path / "far.xlsx").values.tolist() == [["https://a.example/", "3"]]
     found = audit.with_search_data(tmp_path / "far.xlsx")  # whose cells would be 80 million
     assert found.pages["clicks"].tolist() == [3]

@@ -79,61 +79,26 @@ def page_by_page(search: Find) -> PageByPage:
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule.
+    """One rule."""
 
-    Attributes
-    ----------
-    name : str
-        Name in frames, thresholds and profiles, such as ``title_too_long``.
-    title : str
-        Human-readable name.
-    category : str
-        What it is about.
-    type : {"issue", "warning", "opportunity"}, default "issue"
-        A fault; something to look at; something that could be better.
-    priority : {"high", "medium", "low"}, default "medium"
-        How much it matters by default.
-    explanation : str
-        Why it matters, in one or two sentences.
-    fix : str
-        What to do, in one sentence.
-    find : callable
-        Takes the site and the threshold, and yields findings, at most one for each page; one that looks at
-        each page alone is marked by `page_by_page`, which makes it fast where the pages are in a folder.
-    threshold : float or None
-        The limit, where there is one.
-    unit : str
-        What the threshold counts, such as ``characters``.
-    columns : tuple of str
-        Columns that it reads: if one is missing, the rule is not tried and the audit says so.
-    needs : tuple of Fact
-        Facts about the fetches that it needs; if no page record has them, the rule is not tried either.
-    measured : str
-        How it is measured, in one or two sentences.
-    source : str
-        What it rests on: a standard with its section, or the name and address of a documentation page.
-    address : str or None
-        Where a rule from elsewhere is explained; None means the documentation of this package.
-    scope : {"page", "host"}
-        What an issue of it is of: a page, or a host with the number of its pages.
-    """
-
-    name: str
-    title: str
+    name: str  # in frames, thresholds and profiles, such as ``title_too_long``
+    title: str  # for people
     category: Category
-    explanation: str
-    fix: str
+    explanation: str  # why it matters, in one or two sentences
+    fix: str  # what to do, in one sentence
+    # Takes the site and the threshold, and yields findings, at most one for each page; one that looks at each
+    # page alone is marked by `page_by_page`, which makes it fast where the pages are in a folder.
     find: Find
-    type: Type = "issue"
-    priority: Priority = "medium"
-    threshold: float | None = None
-    unit: str = ""
-    columns: tuple[str, ...] = ()
-    needs: tuple[Fact, ...] = ()
-    measured: str = ""
-    source: str = ""
-    address: str | None = None
-    scope: Scope = "page"
+    type: Type = "issue"  # a fault; something to look at; something that could be better
+    priority: Priority = "medium"  # how much it matters by default
+    threshold: float | None = None  # the limit, where there is one
+    unit: str = ""  # what the threshold counts, such as ``characters``
+    columns: tuple[str, ...] = ()  # that it reads: if one is missing, it is not tried and the audit says so
+    needs: tuple[Fact, ...] = ()  # facts about the fetches; if no page record has them, nor is it tried
+    measured: str = ""  # how it is measured, in one or two sentences
+    source: str = ""  # a standard with its section, or the name and address of a documentation page
+    address: str | None = None  # where it is explained; None is in the documentation of this package
+    scope: Scope = "page"  # what an issue is of: a page, or a host with the number of its pages
 
     @property
     def help(self) -> str:

@@ -19,15 +19,17 @@ from webanalytics.audits.rules.url import lower_case, without_scheme, without_sl
 from webanalytics.audits.work.search_columns import counted_up, is_header, standard, typed
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
-from webanalytics.runs.frames.input_files import SUFFIXES, read_csv, read_frame
+from webanalytics.runs.frames.input_files import (
+    SUFFIXES,
+    bounded_zip,
+    in_bounds,
+    most_inflated,
+    read_csv,
+    read_frame,
+    sheets,
+)
 from webanalytics.urls import is_web, lacks_scheme
 
-MOST_BYTES = 1_000_000_000
-"""Bytes of a file that is read, without compression."""
-LEAST_INFLATED, MOST_TIMES = 20_000_000, 100
-"""What may become of a file that is compressed: so many bytes, and so many times its size."""
-MOST_COLUMNS = 100
-"""Columns of a sheet that are read."""
 CUT = 1_000
 """Rows with which an export from the pages of Search Console ends."""
 PAGE_VIEW, FIRST_ROWS, QUERIES = "page view", f"page view, first {CUT:,} rows", "queries"
@@ -169,14 +171,11 @@ def _tables(source: Any) -> Iterator[pd.DataFrame]:
 
 
 def _of_file(path: Path, suffix: str) -> Iterator[pd.DataFrame]:
-    most = min(MOST_BYTES, LEAST_INFLATED + MOST_TIMES * path.stat().st_size)
-    if suffix in (".xlsx", ".zip"):
-        with zipfile.ZipFile(path) as archive:  # which reads no more of a member than it says here
-            _in_bounds(sum(member.file_size for member in archive.infolist()), most)
+    most = most_inflated(path)
     if suffix == ".xlsx":
-        yield from _of_workbook(path)
+        yield from sheets(path)
     elif suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
+        with bounded_zip(path) as archive:
             for name in archive.namelist():
                 if name.lower().endswith(_TEXTS):
                     with archive.open(name) as file:
@@ -194,29 +193,9 @@ def _of_file(path: Path, suffix: str) -> Iterator[pd.DataFrame]:
         raise ParameterError.must_be("source", f"a file with one of the suffixes: {known}")
 
 
-def _of_workbook(path: Path) -> Iterator[pd.DataFrame]:
-    """Yield the table of each sheet; a cell far away makes no sheet of millions of empty ones."""
-    from openpyxl import load_workbook
-
-    with path.open("rb") as file:
-        for sheet in load_workbook(file, read_only=True, data_only=True).worksheets:
-            rows = sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True)
-            names = next(rows, ())
-            width = max((place for place, name in enumerate(names, 1) if name is not None), default=0)
-            cells = [
-                ["" if cell is None else cell for cell in row[:width]] for row in rows if any(row[:width])
-            ]
-            yield pd.DataFrame(cells, columns=list(map(str, names[:width])))
-
-
-def _in_bounds(size: int, most: int) -> None:
-    if size > most:
-        raise ParameterError.must_be("source", f"a file of at most {most:,} bytes without compression")
-
-
 def _content(file: IO[bytes] | gzip.GzipFile, most: int) -> str:
     data = file.read(most + 1)
-    _in_bounds(len(data), most)
+    in_bounds(len(data), most)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16")
     try:

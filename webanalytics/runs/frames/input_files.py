@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +20,12 @@ from webanalytics.runs.storage.store import opened_parquet
 _INPUT = re.compile(r"\s*((?a:https?)://|\+\d{6})", re.I)
 MOST_COLUMNS = 1000
 """Columns of a CSV file that is read."""
+MOST_OF_SHEET = 100
+"""Columns of a sheet that are read."""
+MOST_BYTES = 1_000_000_000
+"""Bytes of a file that is read, without compression."""
+LEAST_INFLATED, MOST_TIMES = 20_000_000, 100
+"""What may become of a file that is compressed: so many bytes, and so many times its size."""
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx")
 
@@ -40,7 +49,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         raise ParameterError(
             f"The `input` parameter must be a file that can be read: {error.strerror}.", "input"
         ) from None
-    except (ValueError, Unreadable):
+    except (ValueError, EOFError, RuntimeError, KeyError, zlib.error, zipfile.BadZipFile, Unreadable):
         raise ParameterError(f"The `input` parameter must be a well-formed {suffix} file.", "input") from None
 
 
@@ -73,7 +82,40 @@ def _read(path: Path, suffix: str) -> pd.DataFrame:
         return pd.DataFrame(rows if isinstance(rows, list) else [rows])
     if suffix in (".parquet", ".arrow"):
         return frame_of_arrow(_table(path, suffix))
-    return pd.read_excel(path, dtype=str, keep_default_na=False)
+    return next(sheets(path), pd.DataFrame()).astype(str)
+
+
+def sheets(path: Path) -> Iterator[pd.DataFrame]:
+    """Yield the table of each sheet; a cell far away makes no sheet of millions of empty ones."""
+    from openpyxl import load_workbook
+
+    with bounded_zip(path), path.open("rb") as file:
+        for sheet in load_workbook(file, read_only=True, data_only=True).worksheets:
+            rows = sheet.iter_rows(max_col=MOST_OF_SHEET, values_only=True)
+            names = next(rows, ())
+            width = max((place for place, name in enumerate(names, 1) if name is not None), default=0)
+            cells = [
+                ["" if cell is None else cell for cell in row[:width]] for row in rows if any(row[:width])
+            ]
+            yield pd.DataFrame(cells, columns=["" if name is None else str(name) for name in names[:width]])
+
+
+def most_inflated(path: Path) -> int:
+    """Return how many bytes may become of a file."""
+    return min(MOST_BYTES, LEAST_INFLATED + MOST_TIMES * path.stat().st_size)
+
+
+def bounded_zip(path: Path) -> zipfile.ZipFile:
+    """Return an archive, which reads no more of a member than it says now."""
+    archive = zipfile.ZipFile(path)
+    in_bounds(sum(member.file_size for member in archive.infolist()), most_inflated(path))
+    return archive
+
+
+def in_bounds(size: int, most: int) -> None:
+    """Raise `ParameterError` for more bytes than may become of a file."""
+    if size > most:
+        raise ParameterError.must_be("input", f"a file of at most {most:,} bytes without compression")
 
 
 def _table(path: Path, suffix: str) -> Any:
