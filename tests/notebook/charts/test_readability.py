@@ -191,6 +191,17 @@ def test_languages_share_an_axis_of_audiences(picture: Picture) -> None:
     picture(ax)
 
 
+def test_the_scale_of_most_pages_is_named_once() -> None:
+    frame = mixed(3)
+    frame = frame[frame["readability_scale"] != SCALES["de"].name]  # six in English of twelve, then of eleven
+    ax = readability(frame[frame["url"] != frame["url"].iloc[-4]])
+    said = texts(ax)
+    assert "8.0" in said
+    assert "55.0 Swedish, LIX" in said
+    assert not any("English" in text for text in said)
+    assert ax.get_xlabel().endswith("; without a name: English, school grade")
+
+
 def test_many_pages_have_a_row_for_each_language(picture: Picture) -> None:
     ax = readability(mixed(20))
     assert labels(ax) == [

@@ -25,17 +25,19 @@ def scales_shown(judged: Judged) -> list[Scale]:
 
 
 def rows(ax: Axes, judged: Judged) -> None:
-    """Draw a dot for each page, with its value and the scale that it is on."""
+    """Draw a dot for each page, with its value, and the scale that it is on where most are on another."""
     _bands(ax, judged)
     places = judged.places.tolist()
     ax.hlines(range(len(places)), 0, places, color=style.BLUE, linewidth=1.2, alpha=0.45)
     ax.plot(places, range(len(places)), "o", color=style.BLUE, ms=6.5, clip_on=False)
     alone = len(set(judged.scales)) == 1
+    most, times = Counter(judged.scales).most_common(1)[0]
+    common = most if 2 * times > len(places) else None
     for row, (place, value, scale) in enumerate(zip(places, judged.values, judged.scales, strict=True)):
         inside = place > len(AUDIENCES) - (0.5 if alone else 1.4)
         captions.inner_text(
             ax,
-            f"{value:,.1f}" if alone else f"{value:,.1f} {named(scale)}",
+            f"{value:,.1f}" if scale == common else f"{value:,.1f} {named(scale)}",
             (place, row),
             (-7 if inside else 7, 0),
             ha="right" if inside else "left",
@@ -45,7 +47,7 @@ def rows(ax: Axes, judged: Judged) -> None:
             else None,
         )
     captions.row_labels(ax, path_labels(judged.pages["url"]))
-    _axis(ax, judged)
+    _axis(ax, judged, "" if alone or common is None else f"; without a name: {named(common)}")
 
 
 def distributions(ax: Axes, judged: Judged) -> None:
