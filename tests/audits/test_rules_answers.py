@@ -135,7 +135,11 @@ def test_where_canonicals_lead(rule: str, target: str, speaks: bool) -> None:
 
 
 def test_canonical_pages_that_nobody_links_to() -> None:
-    assert found("canonical_unlinked", site(page("/a", **names("/b")), page("/b")))
+    links = [f"{HOST}/c"]
+    assert found("canonical_unlinked", site(page("/a", **names("/b"), links=links), page("/b"), page("/c")))
+    assert found("canonical_unlinked", site(page("/a", **names("/b")), page("/b"))) == [], (
+        "no links are known"
+    )
     linked = site(page("/a", **names("/b"), links=[f"{HOST}/b"]), page("/b"))
     assert found("canonical_unlinked", linked) == []
     assert found("canonical_unlinked", site(page("/a", **names("/")), page("/", links=[]))) == [], (

@@ -65,7 +65,9 @@ NOT_OF_THE_TREE = {
         ("error", "error_type", "final_url", "redirects", "elapsed", "bytes", "x_robots_tag", "in_sitemap"),
         "known of the fetch or the sitemap",
     ),
-    **dict.fromkeys(("headers", "redirect_kinds", "broken_resources"), "known of the fetch"),
+    **dict.fromkeys(
+        ("headers", "certificate", "error_key", "redirect_kinds", "broken_resources"), "known of the fetch"
+    ),
     **dict.fromkeys(("crawl_depth", "checked_links", "whole_crawl"), "known of the crawl"),
     **dict.fromkeys(("rendering", "rendered", "rendered_words"), "known of a browser"),
     **dict.fromkeys(("url", "url_length"), "the address alone"),

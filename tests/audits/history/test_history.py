@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
+import os
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -308,7 +310,8 @@ def test_odd_dates(three: Any, date: str, kept: str | None) -> None:
     three.thin("yearly after 1 day")
 
 
-def _keep(place: str, number: int) -> None:
+def keep(place: str, number: int) -> None:
+    """Append six audits to a history, as a process of its own."""
     history = wa.history(place)
     for hour in range(6):
         title = f"Tea {number} {hour}"
@@ -321,13 +324,12 @@ def _keep(place: str, number: int) -> None:
 
 def test_processes_that_append_and_sweep_at_once_lose_nothing(tmp_path: Path) -> None:
     place = str(tmp_path / "site")
-    spawn = multiprocessing.get_context("spawn")
-    processes = [spawn.Process(target=_keep, args=(place, number)) for number in (1, 2, 3)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(120)
-    assert [process.exitcode for process in processes] == [0, 0, 0]
+    code = f"from {__name__} import keep\nif __name__ == '__main__': keep({place!r}, {{}})"
+    root = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code.format(number)], env=root) for number in (1, 2, 3)
+    ]
+    assert [process.wait(120) for process in processes] == [0, 0, 0]
     store = folders.store_of(place)
     titles = {
         run["date"][5:13]: folders.audit_of(store, run)[0]["title"].iloc[0] for run in folders.runs_of(store)

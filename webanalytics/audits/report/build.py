@@ -272,7 +272,8 @@ def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
     shown = frame.head(MOST_CHANGES)
     names = [str(column) for column in shown.columns]
     if "evidence" in names:
-        shown = shown.assign(evidence=[phrase(e) if isinstance(e, str) else e for e in shown["evidence"]])
+        said = [phrase(e) if isinstance(e, str) else e for e in shown["evidence"]]
+        shown = shown.assign(evidence=pd.Series(said, shown.index, object))  # lone surrogates too
     found = table(cells, shown.set_axis(names, axis=1), names)
     filled = {column: places for column, places in found.items() if any(places) or not places}
     return {"name": name, "rows": len(shown), "columns": filled}
