@@ -66,7 +66,8 @@ NOT_OF_THE_TREE = {
         "known of the fetch or the sitemap",
     ),
     **dict.fromkeys(
-        ("headers", "certificate", "error_key", "redirect_kinds", "broken_resources"), "known of the fetch"
+        ("headers", "certificate", "error_key", "fetched_at", "redirect_kinds", "broken_resources"),
+        "known of the fetch",
     ),
     **dict.fromkeys(("crawl_depth", "checked_links", "whole_crawl"), "known of the crawl"),
     **dict.fromkeys(("rendering", "rendered", "rendered_words"), "known of a browser"),
