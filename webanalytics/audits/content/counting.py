@@ -178,9 +178,8 @@ class Lexicon(dict[str, int]):
         words = self._numbers([token for found in known.values() for token in found])
         for size, run in enumerate(self._runs(words), 1):
             keys, owners = run.keys[run.stand], of_text[: len(run.stand)][run.stand]
-            for other in (
-                self._sizes if size in self._sizes else ()
-            ):  # unspaced, a word there is a phrase here
+            # in scripts without spaces a word there is a phrase here
+            for other in self._sizes if size in self._sizes else ():
                 among, place = _places(distinct, _sized(keys, other))
                 stand[owners[among], place] = True
         return dict(zip(known, stand, strict=True))
