@@ -89,26 +89,31 @@ _PICTURES_THERE = """() => [...document.querySelectorAll('.jp-OutputArea-output 
     .every(image => image.complete && (image.naturalWidth > 0 || !image.getAttribute('src')))"""
 
 
+def settled(area: Locator) -> Counter[str]:
+    """Return the words of an area when it no longer changes."""
+    before = None
+    for _ in range(50):
+        said = Counter(CHANGING.sub("", area.inner_text()).split())
+        if said == before:
+            break
+        before = said
+        area.page.wait_for_timeout(300)
+    return said
+
+
 def documented(picture: Path, area: Locator) -> None:
     """Compare a picture of the documentation with what stands there now, or take it anew."""
-
-    def words() -> Counter[str]:
-        return Counter(CHANGING.sub("", area.inner_text()).split())
-
+    said = settled(area)
     if os.environ.get(RENEW):
         area.screenshot(path=picture, animations="disabled")
         about = PngInfo()
-        about.add_itxt(SHOWS, " ".join(sorted(words().elements())))
+        about.add_itxt(SHOWS, " ".join(sorted(said.elements())))
         with Image.open(picture) as image:
             image.convert("RGB").quantize(256).save(picture, pnginfo=about, optimize=True)
     with Image.open(picture) as image:
         shown = Counter(str(image.info.get(SHOWS, "")).split())
-    for _ in range(50):  # a tab may still be drawn
-        gone = shown - words()
-        if gone.total() <= DIFFERENT * max(1, shown.total()):
-            return
-        area.page.wait_for_timeout(200)
-    raise AssertionError(f"{picture.name} is old: {RENEW}=1 takes it anew; nobody says {gone}")
+    other = ((said - shown) + (shown - said)).total() / max(1, (said + shown).total())
+    assert other <= DIFFERENT, f"{picture.name} is old: {RENEW}=1 takes it anew; {said - shown}"
 
 
 @dataclass(frozen=True)
