@@ -69,8 +69,9 @@ def given(source: Any) -> Iterator[Any]:
     for one in source if isinstance(source, (list, tuple)) else [source]:
         if isinstance(one, (str, os.PathLike)):
             try:
-                large = Path(one).stat().st_size > MOST_BYTES
-                content = b"" if large else Path(one).read_bytes()
+                if Path(one).stat().st_size > MOST_BYTES:
+                    raise ParameterError.must_be("source", f"a file of at most {MOST_BYTES:,} bytes")
+                content = Path(one).read_bytes()
             except OSError as error:
                 raise ParameterError.must_be("source", f"a file that can be read: {error.strerror}") from None
             lines = content.splitlines() if str(one).endswith(".jsonl") else [content]
