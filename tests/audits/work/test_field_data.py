@@ -20,6 +20,7 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.audits.work import field_data
+from webanalytics.errors import IncompleteRunWarning
 
 KEY = "AIza-very-secret-0123456789"
 KNOWN = {"https://a.example/": 1800, "https://a.example/tea": 4100}
@@ -39,6 +40,7 @@ def crux(url: str, lcp: int) -> dict[str, Any]:
 class Crux(BaseHTTPRequestHandler):
     asked: list[dict[str, Any]]
     refusal: int = 0
+    patience: int = 0  # questions that are answered before it refuses
 
     def do_POST(self) -> None:
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -46,7 +48,7 @@ class Crux(BaseHTTPRequestHandler):
         status, answer = 200, crux(question["url"], KNOWN.get(question["url"], 0))
         if self.headers["X-Goog-Api-Key"] != KEY:
             status, answer = 400, {"error": {"code": 400, "message": "API key not valid."}}
-        elif self.refusal:
+        elif self.refusal and len(self.asked) > self.patience:
             status, answer = self.refusal, {"error": {"code": self.refusal}}
         elif question["url"] not in KNOWN:
             status, answer = 404, {"error": {"code": 404, "status": "NOT_FOUND"}}
@@ -97,10 +99,18 @@ def test_no_error_shows_the_key(double: type[Crux]) -> None:
     with pytest.raises(wa.ParameterError, match=r"`key` parameter must be one .* HTTP 400") as refused:
         audit().with_field_data(key=wrong)
     double.refusal = 429
-    with pytest.raises(wa.WebAnalyticsError, match="HTTP 429 after 0 pages") as slowed:
+    with pytest.raises(wa.WebAnalyticsError, match="HTTP 429") as slowed:
         audit().with_field_data(key=KEY)
     for error in (refused.value, slowed.value):
         assert KEY not in "".join(traceback.format_exception(error))
+
+
+def test_what_was_told_before_a_refusal_is_kept(double: type[Crux]) -> None:
+    double.refusal, double.patience = 429, 1
+    with pytest.warns(IncompleteRunWarning, match=r"HTTP 429\. It told of 1 pages? until then"):
+        found = audit().with_field_data(key=KEY)
+    assert found.pages["lcp"].fillna(0).tolist() == [1800, 0, 0, 0]
+    assert len(double.asked) == 2
 
 
 def test_the_guard_keeps_it_from_addresses_of_this_network(

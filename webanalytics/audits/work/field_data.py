@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +18,8 @@ import pandas as pd
 
 from webanalytics import loops
 from webanalytics.core.operations.secret import Secret
-from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.core.strings import counted
+from webanalytics.errors import IncompleteRunWarning, ParameterError, WebAnalyticsError
 from webanalytics.fetching.post import NotSentError, ask_json
 from webanalytics.runs.frames.schema import frame_of
 
@@ -50,15 +52,22 @@ async def _asked(urls: Sequence[str], key: Secret, form_factor: str | None) -> l
     found: list[Any] = []
     more = {} if form_factor is None else {"formFactor": form_factor}
     for url in urls:
+        failure = ""
         try:
             headers = {"X-Goog-Api-Key": key.reveal().decode()}
             status, answer = await ask_json(API, {"url": url, **more}, headers, private=PRIVATE)
         except NotSentError as error:
-            raise WebAnalyticsError(f"The CrUX API was not asked: {error}.") from None
+            status, answer, failure = 0, b"", f"The CrUX API was not asked: {error}."
         if status in (400, 401, 403):
             raise ParameterError.must_be("key", f"one that the CrUX API takes; it answered HTTP {status}")
         if status not in (200, 404):  # 404: too few visitors to tell
-            raise WebAnalyticsError(f"The CrUX API answered HTTP {status} after {len(found):,} pages.")
+            failure = failure or f"The CrUX API answered HTTP {status}."
+            if not found:
+                raise WebAnalyticsError(failure)
+            warnings.warn(
+                f"{failure} It told of {counted(len(found))} until then.", IncompleteRunWarning, stacklevel=2
+            )
+            return found
         found += [_parsed(answer)] if status == 200 else []
         await asyncio.sleep(PAUSE)
     return found

@@ -146,7 +146,8 @@ class WorkMethods:
         ParameterError
             For neither source nor key, a key that is refused, and two answers on one page.
         WebAnalyticsError
-            Where the CrUX API cannot be reached, or asks to wait.
+            Where the CrUX API cannot be reached, or asks to wait, before it told of any page; later a warning
+            says so, and what it told is there.
 
         Examples
         --------

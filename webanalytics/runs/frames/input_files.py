@@ -107,9 +107,9 @@ def most_inflated(path: Path) -> int:
 
 def bounded_zip(path: Path) -> zipfile.ZipFile:
     """Return an archive, which reads no more of a member than it says now."""
-    archive = zipfile.ZipFile(path)
-    in_bounds(sum(member.file_size for member in archive.infolist()), most_inflated(path))
-    return archive
+    with zipfile.ZipFile(path) as archive:
+        in_bounds(sum(member.file_size for member in archive.infolist()), most_inflated(path))
+    return zipfile.ZipFile(path)
 
 
 def in_bounds(size: int, most: int) -> None:
