@@ -44,7 +44,9 @@ def test_other_frames_are_as_pandas_shows_them(issues: pd.DataFrame) -> None:
 def test_ipython_shows_them_so_and_the_frame_is_an_ordinary_one(issues: pd.DataFrame) -> None:
     shell = InteractiveShell.instance()
     try:
+        shell.display_formatter.formatters["text/html"].for_type(pd.DataFrame, lambda frame: "another's")
         offer()
+        assert shell.display_formatter.format(pd.DataFrame({"a": [1]}))[0]["text/html"] == "another's"
         high = issues[issues["priority"] == "high"]
         shown, _ = shell.display_formatter.format(high)
         assert "rule_title, rule" in shown["text/html"]

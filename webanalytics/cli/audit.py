@@ -16,6 +16,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.excel import checked_rules
 from webanalytics.audits.overview.display import as_text, audit_overview, counted
+from webanalytics.cli.flags import SCREEN
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.row_safety import tried
 from webanalytics.errors import ParameterError
@@ -25,9 +26,6 @@ from webanalytics.thresholds import PRIORITIES
 
 GATE = 3
 """Exit status if there are issues of the named priority or a higher one."""
-
-SCREEN = "summary"
-"""The format that is no table: score, what to fix first, and what could not be read."""
 
 LEVELS = PRIORITIES[::-1]
 MOST_RULES = 500
@@ -67,12 +65,6 @@ def add_extract(parser: argparse.ArgumentParser) -> None:
 
 def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     """Add the flags about issues, which crawls have too, and return their group."""
-    for action in parser._actions:
-        if action.dest == "format":
-            action.choices = (SCREEN, *(action.choices or ()))
-            action.help = (
-                "what to print: the summary (score, what to fix first) on a terminal, csv into a pipe"
-            )
     group = parser.add_argument_group("issues")
     meaning = "which rules count and how much: desktop_crawler (default), strict, news, or a .toml file"
     group.add_argument("--profile", metavar="NAME", help=meaning)

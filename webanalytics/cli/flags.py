@@ -20,6 +20,8 @@ TAKEN = ("format",)
 SETTING = "setting_"
 """What the names of their values begin with."""
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
+SCREEN = "summary"
+"""The format that is no table: score, what to fix first, and what could not be read."""
 
 
 def add_command(commands: Any, name: str, summary: str, more: str) -> argparse.ArgumentParser:
@@ -96,15 +98,16 @@ def common(
     kind: str = "page",
     hosted: bool = True,
     taken: Collection[str] = (),
+    screen: bool = False,
 ) -> None:
-    """Add the inputs, the output, and the options that do something for inputs of this kind."""
+    """Add inputs, output (`SCREEN` too), and the options that do something for inputs of this kind."""
     meaning = "one or more, or one file with a table of them; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
     parser.usage = f"%(prog)s [options] [{what.upper()} ...]"
     meaning = f"table of inputs: {' '.join(SUFFIXES)}; - is CSV from standard input"
     parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
-    _output_flags(parser)
+    _output_flags(parser, screen)
     group = parser.add_argument_group("options of the run")
     for option in options_for(kind).values():
         if option.key != "backend" and option.key not in taken:
@@ -124,11 +127,13 @@ def _hosted_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--api-key-file", metavar="FILE", help=meaning)
 
 
-def _output_flags(parser: argparse.ArgumentParser) -> None:
+def _output_flags(parser: argparse.ArgumentParser, screen: bool) -> None:
     meaning = f"file to write; the suffix names the format: {', '.join('.' + kind for kind in FORMATS)}"
     parser.add_argument("-o", "--output", metavar="FILE", help=meaning)
-    meaning = "what to print: a table on a terminal, csv into a pipe"
-    parser.add_argument("-f", "--format", choices=TEXT_FORMATS, help=meaning)
+    shown = "the summary (score, what to fix first)" if screen else "a table"
+    meaning = f"what to print: {shown} on a terminal, csv into a pipe"
+    choices = (*[SCREEN] * screen, *TEXT_FORMATS)
+    parser.add_argument("-f", "--format", choices=choices, help=meaning)
     meaning = "write CSV and TSV without the apostrophe before what a spreadsheet would take for a formula"
     parser.add_argument("--raw", action="store_true", help=meaning)
 

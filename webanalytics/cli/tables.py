@@ -22,6 +22,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.cli import audit as audits
 from webanalytics.cli.access_files import refuse_passwords
 from webanalytics.cli.flags import (
+    SCREEN,
     SECRET_VARIABLE,
     SETTING,
     TAKEN,
@@ -93,12 +94,12 @@ def parser() -> argparse.ArgumentParser:
     add_moves(commands)
     add_saved(commands)
     add_watch(commands)
-    common(audit, "url")
+    common(audit, "url", screen=True)
     setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, function="audit")
     crawl = commands.add_parser("crawl", help="Audit the pages of a site, found by following links.")
-    common(crawl, "start")
+    common(crawl, "start", screen=True)
     setting_flag(crawl, METADATA.parameter("body"))
     crawl_flags(crawl)
     audits.add_extract(crawl)
@@ -288,7 +289,7 @@ def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: 
     audit = answer if isinstance(answer, Audit) and audits.is_wanted(arguments) else None
     frame = answer.raw if isinstance(answer, Audit) else answer
     good = True
-    if audit is None or arguments.output is not None or audits.shows(arguments) != audits.SCREEN:
+    if audit is None or arguments.output is not None or audits.shows(arguments) != SCREEN:
         good = _write(frame, audit, arguments)
     gate = 0
     if audit is not None:
@@ -326,7 +327,7 @@ def _write(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespa
     good = True
     if arguments.output is not None:
         good = written(frame, arguments.output, lambda: audits.write_pages(frame, audit, arguments))
-    if arguments.format != audits.SCREEN and (arguments.output is None or arguments.format is not None):
+    if arguments.format != SCREEN and (arguments.output is None or arguments.format is not None):
         good = printed(frame, lambda: _print(frame, arguments.format, raw=arguments.raw)) and good
     return good
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,10 +17,10 @@ MOST = 20
 LONGEST = 160
 
 
-def as_html(frame: pd.DataFrame) -> Any:
-    """Return a frame of issues as HTML with columns that fit; any other as pandas has it."""
+def as_html(frame: pd.DataFrame, others: Callable[[Any], Any] | None = None) -> Any:
+    """Return a frame of issues as HTML with columns that fit; any other as others or pandas show it."""
     if not {*SHOWN} <= {*frame.columns} or not frame.columns.is_unique:
-        return frame._repr_html_()  # type: ignore[operator]
+        return others(frame) if others else frame._repr_html_()  # type: ignore[operator]
     first = frame.loc[:, list(SHOWN)].head(MOST).astype(object)
     rows = [
         {key: "" if pd.isna(cell) else shortened(one_line(str(cell)), LONGEST) for key, cell in row.items()}
@@ -32,4 +34,5 @@ def offer() -> None:
     """Have IPython, where it runs, show frames of issues so."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
-        shell.display_formatter.formatters["text/html"].for_type(pd.DataFrame, as_html)
+        html = shell.display_formatter.formatters["text/html"]
+        html.for_type(pd.DataFrame, partial(as_html, others=html.for_type(pd.DataFrame)))
