@@ -166,10 +166,7 @@ def _in_plain_words() -> npt.NDArray[np.bool_]:
 
 
 def _word_hashes(text: str) -> Shingles:
-    """Return a hash of each of the `words` of a text, the same in every process.
-
-    The hash is a polynomial of the characters, of which that of each word is a difference of two sums.
-    """
+    """Return a hash of each of the `words` of a text, a polynomial of its letters: the same everywhere."""
     folded, is_plain = _folded(text), True
     if OTHER_SCRIPT.search(folded):
         folded, is_plain = " ".join(_WORD.findall(folded)), False
@@ -177,23 +174,14 @@ def _word_hashes(text: str) -> Shingles:
     inside = np.zeros(len(codes) + 2, bool)
     inside[1:-1] = _in_plain_words()[np.minimum(codes, _LAST_PLAIN)] if is_plain else codes != ord(" ")
     edges = np.flatnonzero(inside[1:] != inside[:-1])
-    starts, ends = edges[::2], edges[1::2]
-    sums = np.zeros(len(codes) + 1, np.uint64)
-    np.cumsum(codes * _powers(_BASE, len(codes)), out=sums[1:])
-    hashes: Shingles = (sums[ends] - sums[starts]) * _powers(pow(_BASE, -1, 2**64), len(codes))[starts]
+    sizes = edges[1::2] - edges[::2]
+    if not len(sizes):
+        return np.empty(0, np.uint64)
+    starts = np.cumsum(sizes) - sizes  # of the words where nothing stands between them
+    powers = np.cumprod(np.full(sizes.max(), _BASE, np.uint64))
+    places = np.arange(sizes.sum()) - np.repeat(starts, sizes)
+    hashes: Shingles = np.add.reduceat(codes[inside[1:-1]] * powers[places], starts)
     return hashes
-
-
-def _powers(base: int, count: int) -> Shingles:
-    """Return the first powers of a number modulo 2**64."""
-    return _all_powers(base, 1 << max(count, 1).bit_length())[:count]
-
-
-@lru_cache(maxsize=4)
-def _all_powers(base: int, count: int) -> Shingles:
-    powers = np.full(count, base, np.uint64)
-    powers[0] = 1
-    return np.cumprod(powers, dtype=np.uint64)
 
 
 def _shingles_of(hashes: Shingles) -> Shingles:
