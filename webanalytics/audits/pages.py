@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
-from webanalytics.audits.content.duplicates import THRESHOLD, NearDuplicates, PieceWords
+from webanalytics.audits.content.duplicates import NearDuplicates, piece_words
 from webanalytics.audits.content.shared_blocks import content_hash
 from webanalytics.audits.directives.robots import directives
 from webanalytics.audits.graph.site_links import canonical_of, normal
@@ -161,11 +161,11 @@ def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
 
 def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> list[int | None]:
     """Return the number of each row's cluster of near duplicates, None without one."""
-    known, near = PieceWords(), NearDuplicates(threshold / 100)
+    known, near = piece_words(), NearDuplicates(threshold / 100)
     rows = zip(site.contents(), site.values("content_note"), _first_of(site, indexable), strict=True)
     for content, note, is_first in rows:
         compared = content.text if is_first and not content.is_doubtful(note) else None
-        near.add(known.read(compared.split())[1] if compared else None)
+        near.add(known.read(compared.split()).values if compared else None)
     return near.clusters()
 
 
@@ -179,14 +179,15 @@ def _contents(site: Site, indexable: Sequence[bool]) -> dict[str, Cells]:
         name: [] for name in ("content_words", "content_origin", "content_hash", "text_share")
     }
     hashes: dict[bytes, str] = {}
-    known, near = PieceWords(), NearDuplicates()
+    known, near = piece_words(), NearDuplicates()
     columns = (site.values(name) for name in ("visible_text", "wordCount", "content_note"))
     rows = zip(site.good, _first_of(site, indexable), site.contents(), *columns, strict=True)
     for good, is_first, content, visible, main_words, note in rows:
         values: tuple[Any, ...] = (None,) * 4
         pieces = (content.text or "").split()
-        words, word_hashes = known.read(pieces)
+        word_hashes, _, [counts] = known.read(pieces)
         if good and content.text is not None:
+            words = int(counts.sum())
             own, whole = content_hash(pieces), content_hash((visible or "").split())
             if whole and content.origin != "own":  # a main text may have lost what differs
                 own = whole

@@ -13,13 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from webanalytics.audits.content.pieces import Pieces
 from webanalytics.audits.content.vocabulary import LEAST, LONGEST, MASK, STEP, Numbers, Vocabulary, term_hash
 from webanalytics.page.keywords.keywords import MAX_LENGTH
-from webanalytics.page.keywords.segmentation import UNSPACED_JOINT, bare, letters, tokens, without_joint
+from webanalytics.page.keywords.segmentation import (
+    UNSPACED,
+    UNSPACED_JOINT,
+    bare,
+    letters,
+    tokens,
+    without_joint,
+)
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 
 Flags = npt.NDArray[np.bool_]
 
+_BLANKS = (("\t", " "), ("\u00a0", " "), ("\n", " \n "))  # a line break is a piece, which joins nothing
 _SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
 
 
@@ -75,6 +84,7 @@ class Lexicon(dict[str, int]):
         # begin or end with it, and what joins it to the next word.
         self._hashes, self._terms, self._lengths = array("Q"), array("q"), array("q")
         self._ends, self._joints = array("b"), array("b")
+        self._pieces = Pieces(self._look, 2)
 
     def __missing__(self, token: str) -> int:
         word = without_joint(token)
@@ -96,7 +106,7 @@ class Lexicon(dict[str, int]):
 
         ``places`` are other texts of the page in which they may stand, None for one that is not known.
         """
-        words = self._numbers(tokens(text, self._language))
+        words = self._read(text)
         runs = list(self._runs(words))
         starts = [np.flatnonzero(run.are_terms) for run in runs]
         sizes = np.repeat(np.arange(1, len(runs) + 1), [len(those) for those in starts])
@@ -134,8 +144,27 @@ class Lexicon(dict[str, int]):
             terms[place] = self._vocabulary[self._phrase(words, at[place], sizes[place])]
         return terms.astype(np.int32)
 
-    def _numbers(self, found: list[str]) -> Numbers:
-        return np.fromiter(map(self.__getitem__, found), np.intp, len(found))
+    def _look(self, piece: str) -> tuple[list[int], tuple[int, int]]:
+        """Return the words of a piece; the last where another piece joins it, or -1; whether it joins one."""
+        before, *found, _ = tokens(f"a {piece} a", self._language)
+        last = found.pop() if found else ""
+        alone = without_joint(last)
+        numbers = [self[token] for token in (*found, alone) if token]
+        return numbers, (-1 if last == alone else self[last], before != "a")
+
+    def _read(self, text: str) -> Numbers:
+        """Return the words of a text by number, each with what joins it to the next one."""
+        if not text.isascii() and UNSPACED.search(
+            text
+        ):  # pieces without spaces are no words, and do not repeat
+            return np.fromiter(map(self.__getitem__, tokens(text, self._language)), np.intp)
+        for blank, meant in _BLANKS:
+            text = text.replace(blank, meant)
+        words, sizes, (joined, begins) = self._pieces.read([piece for piece in text.split(" ") if piece])
+        words = words.astype(np.intp)
+        joins = (joined[:-1] >= 0) & (begins[1:] > 0)
+        words[(np.cumsum(sizes) - 1)[:-1][joins]] = joined[:-1][joins]
+        return words
 
     def _runs(self, words: Numbers) -> Iterator[_Runs]:
         """Yield the runs of one word, of two, and so on."""
@@ -172,10 +201,10 @@ class Lexicon(dict[str, int]):
 
     def _standing(self, texts: Mapping[str, str | None], distinct: Numbers) -> dict[str, Flags]:
         """Return which of the terms stand in each of the texts."""
-        known = {name: tokens(text, self._language) for name, text in texts.items() if text is not None}
+        known = {name: self._read(text) for name, text in texts.items() if text is not None}
         of_text = np.repeat(np.arange(len(known)), [len(found) for found in known.values()])
         stand = np.zeros((len(known), len(distinct)), bool)
-        words = self._numbers([token for found in known.values() for token in found])
+        words = np.concatenate([np.empty(0, np.intp), *known.values()])
         for size, run in enumerate(self._runs(words), 1):
             keys, owners = run.keys[run.stand], of_text[: len(run.stand)][run.stand]
             # in scripts without spaces a word there is a phrase here

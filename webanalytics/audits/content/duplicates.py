@@ -19,16 +19,17 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
+from webanalytics.audits.content.pieces import Pieces
+from webanalytics.audits.graph.metrics import once
 from webanalytics.core.strings import OTHER_SCRIPT, normalized
 from webanalytics.errors import ParameterError
 from webanalytics.runs.storage.temporary_texts import Spill
@@ -62,7 +63,6 @@ _SEED = 1997
 _CHUNK = 1_000
 _ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
 _CACHED_SETS = 4_096
-_MOST_KNOWN = 2**24  # characters of pieces
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PLAIN_WORD = re.compile(r"\w+")
@@ -100,9 +100,9 @@ def near_duplicates(
     >>> near_duplicates([" ".join(words), " ".join(changed), " ".join(words[:120])])
     [0, 0, None]
     """
-    known, found = PieceWords(), NearDuplicates(threshold, minimum_words)
+    known, found = piece_words(), NearDuplicates(threshold, minimum_words)
     for text in texts:
-        found.add(known.read(text.split())[1] if text else None)
+        found.add(known.read(text.split()).values if text else None)
     return found.clusters()
 
 
@@ -140,7 +140,7 @@ def shingles(text: str) -> Shingles:
     >>> len(shingles("to be or not to be or not")), len(shingles("too short"))
     (4, 0)
     """
-    return np.unique(_shingles_of(np.fromiter(map(_hash, words(text)), np.uint64)))
+    return once(_shingles_of(np.fromiter(map(_hash, words(text)), np.uint64)))
 
 
 def _hash(word: str) -> int:
@@ -164,52 +164,16 @@ def _shingles_of(hashes: Shingles) -> Shingles:
     return mixed
 
 
-class PieceWords(dict[str, int]):
-    """The pieces of texts, what stands between white space, by number: texts repeat them, and each is read once.
+def piece_words() -> Pieces:
+    """Return the pieces of texts with hashes of the `words` of each, and how many it counts as (`words_of`).
 
     Examples
     --------
-    >>> count, hashes = PieceWords().read("Storm lantern - 30 hours of light/day".split())
-    >>> count, len(hashes)
-    (6, 7)
+    >>> hashes, _, [counts] = piece_words().read("Storm lantern - 30 hours of light/day".split())
+    >>> len(hashes), counts.tolist()
+    (7, [1, 1, 0, 1, 1, 1, 1])
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._hashes, self._ends, self._counts = array("Q"), array("q", [0]), array("q")
-        self._size = 0
-
-    def __missing__(self, piece: str) -> int:
-        self._hashes.extend(map(_hash, words(piece)))
-        self._ends.append(len(self._hashes))
-        self._counts.append(words_of(piece))
-        self._size += len(piece)
-        number = self[piece] = len(self)
-        return number
-
-    def read(self, pieces: list[str]) -> tuple[int, Shingles]:
-        """Return how many words a text has, by its pieces (see `words_of`), and a hash of each of its `words`."""
-        numbers = self._numbers(pieces)
-        counts, ends = np.frombuffer(self._counts, np.int64), np.frombuffer(self._ends, np.int64)
-        hashes = between(np.frombuffer(self._hashes, np.uint64), ends[numbers], ends[numbers + 1])
-        return int(counts[numbers].sum()), hashes
-
-    def _numbers(self, pieces: list[str]) -> Positions:
-        if self._size > _MOST_KNOWN:  # texts that repeat little
-            self.clear()
-            self.__init__()  # type: ignore[misc]
-        return np.fromiter(map(self.__getitem__, pieces), np.intp, len(pieces))
-
-
-def between(values: npt.NDArray[Any], starts: Positions, ends: Positions) -> npt.NDArray[Any]:
-    """Return the values of several stretches, one after the other.
-
-    >>> between(np.array([1, 2, 3, 4]), np.array([2, 0]), np.array([4, 1])).tolist()
-    [3, 4, 1]
-    """
-    sizes = ends - starts
-    places = np.repeat(starts + sizes - np.cumsum(sizes), sizes)
-    return values[places + np.arange(len(places))]
+    return Pieces(lambda piece: (map(_hash, words(piece)), (words_of(piece),)), 1)
 
 
 def words_of(piece: str) -> int:
@@ -272,7 +236,7 @@ class NearDuplicates:
 
         @lru_cache(maxsize=_CACHED_SETS)
         def shingles_of(position: int) -> Shingles:
-            return np.unique(_shingles_of(np.frombuffer(self._texts.piece(order[position]), np.uint64)))
+            return once(_shingles_of(np.frombuffer(self._texts.piece(order[position]), np.uint64)))
 
         clusters = _Clusters(len(rows))
         if len(rows) > 1:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.content.vocabulary import LONGEST, Numbers, Vocabulary, term_hash
+from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -90,7 +91,7 @@ class Terms:
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
-        known = np.unique(self.vocabulary.hashes)
+        known = once(self.vocabulary.hashes)
         for number, page in enumerate(self.pages if len(known) else ()):
             places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
             self.pages[number] = replace(page, once=page.once[known[places] == page.once])
