@@ -193,9 +193,8 @@ def jaccard(first: Shingles, second: Shingles) -> float:
     """
     if not len(first) or not len(second):
         return 0.0
-    at = np.minimum(first.searchsorted(second), len(first) - 1)
-    shared = int(np.count_nonzero(first[at] == second))
-    return shared / (len(first) + len(second) - shared)
+    either = len(once(np.concatenate((first, second))))
+    return (len(first) + len(second) - either) / either
 
 
 class NearDuplicates:
