@@ -256,7 +256,7 @@ def site_keywords(
     min_length: int = 4,
     stop_words: Sequence[str] | str | None = None,
 ) -> pd.DataFrame:
-    """Return the frame of `Audit.keywords`."""
+    """Return the frame of `Audit.keywords`, which is made once."""
     if by not in ("page", "site"):
         raise ParameterError.one_of("by", ("page", "site"))
     sizes = checked_sizes(ngrams)
@@ -267,8 +267,12 @@ def site_keywords(
         for name, value in (("min_length", min_length), ("stop_words", words))
     }
     top = KEYWORDS.parameter("top").check(most if top is None else top)
-    found = terms_of(site, sizes=sizes, **how)
-    return _by_page(found, top) if by == "page" else _by_site(found, top)
+    asked = ("keywords", by, sizes, top, min_length, repr(words))
+    if asked not in site.known:
+        make = _by_page if by == "page" else _by_site
+        site.known[asked] = make(terms_of(site, sizes=sizes, **how), top)
+    made: pd.DataFrame = site.known[asked].copy()
+    return made
 
 
 def _by_page(found: Terms, top: int) -> pd.DataFrame:
