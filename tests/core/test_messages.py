@@ -13,7 +13,13 @@ import pytest
 import webanalytics
 from webanalytics.core import messages
 from webanalytics.core.messages import (
+    CONTENT,
+    FETCHING,
+    HOSTED,
     MESSAGES,
+    PARAMETERS,
+    SERVICE,
+    TOLD,
     Message,
     must_be,
     one_of,
@@ -22,7 +28,6 @@ from webanalytics.core.messages import (
     row_sentence,
     sentence,
 )
-from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE, TOLD
 from webanalytics.core.outcomes import Outcome, PackedOutcomes
 from webanalytics.errors import ERROR_TYPES, ParameterError, RowError
 from webanalytics.fetching import FetchError

@@ -24,12 +24,19 @@ from webanalytics.audits.requests.link_checker import check
 from webanalytics.audits.requests.sources import with_image_sizes
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.crawls.admission import Admission
-from webanalytics.crawls.facts import crawl_facts, cut_off, given_up, to_check, with_resources
+from webanalytics.crawls.facts import (
+    Listed,
+    crawl_facts,
+    cut_off,
+    given_up,
+    read_listed,
+    to_check,
+    with_resources,
+)
 from webanalytics.crawls.frontier import AHEAD, Frontier
 from webanalytics.crawls.page_answers import Joining, read
 from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
 from webanalytics.crawls.scope import Scope
-from webanalytics.crawls.sitemaps import Listed, read_listed
 from webanalytics.crawls.soft404 import seen_in, soft_404s
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, WriteError
 from webanalytics.fetching import Fetcher

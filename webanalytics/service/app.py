@@ -22,7 +22,6 @@ from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.accounts import SQLITE, digest, open_accounts
 from webanalytics.service.accounts.base import AccountsError, Key
 from webanalytics.service.accounts.store import Accounts
-from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.admission import Admission, ByteBudget, RateLimiter
 from webanalytics.service.answer_formats import choose_format, render
 from webanalytics.service.calls import Answer, Batch, Caller, Calls, check_inputs
@@ -59,7 +58,7 @@ from webanalytics.service.payment import Notices
 from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings, read_address, read_networks, within
 
 PREFIX = "/v1/"
 BATCH = "/batch"

@@ -12,8 +12,8 @@ from aiohttp import web
 from webanalytics.core.messages import Message
 from webanalytics.operations import Operation
 from webanalytics.service.accounts.base import Key
-from webanalytics.service.addresses import Address, Network, read_address, within
 from webanalytics.service.results import Problem, error_type
+from webanalytics.service.settings import Address, Network, read_address, within
 
 KEY_HEADER = "x-api-key"
 REMAINING_HEADER = "x-api-remaining-credits"

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from webanalytics import loops
 from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
-from webanalytics.service.addresses import read_networks
 from webanalytics.service.configuration import operation_name
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings, read_networks
 
 if TYPE_CHECKING:
     from webanalytics.service.accounts.base import Key, KeyRow
     from webanalytics.service.accounts.store import Accounts
-    from webanalytics.service.addresses import Network
+    from webanalytics.service.settings import Network
 
 T = TypeVar("T")
 PREFIX_LENGTH = 8

@@ -164,7 +164,7 @@ def poison() -> Any:
 
     class Poison(distributed.WorkerPlugin):  # type: ignore[misc, name-defined]
         def setup(self, worker: Any) -> None:
-            from webanalytics.runs.backends.listed import Listed
+            from webanalytics.runs.backends.base import Listed
             from webanalytics.runs.backends.local import LocalBackend
 
             stream = LocalBackend.stream

@@ -24,8 +24,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from webanalytics.service.addresses import Network
-from webanalytics.service.settings import Plan
+from webanalytics.service.settings import Network, Plan
 
 
 def digest(key: str) -> bytes:

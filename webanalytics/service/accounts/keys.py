@@ -12,8 +12,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.service.accounts.base import BONUS, GRANT, Account, AccountsError, Key, KeyRow, digest
 from webanalytics.service.accounts.charges import Charging
 from webanalytics.service.accounts.schema import Steps
-from webanalytics.service.addresses import Network
-from webanalytics.service.settings import Plan
+from webanalytics.service.settings import Network, Plan
 
 PREFIX = 8
 """Characters of a key that name it in logs and commands."""

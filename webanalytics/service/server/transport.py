@@ -16,11 +16,10 @@ from aiohttp import web
 from aiohttp.http import HttpVersion11
 from aiohttp.web_protocol import RequestHandler
 
-from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.headers import new_request_id
 from webanalytics.service.results import Record
 from webanalytics.service.server.connection import FAILED, MALFORMED, MOST_LINGERING, Connection, last_answer
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings, read_address, read_networks, within
 
 try:
     import resource

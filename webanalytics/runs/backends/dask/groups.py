@@ -20,9 +20,8 @@ from webanalytics.fetching.gates import Elsewhere, HostKnown
 from webanalytics.fetching.guard import check_url, host_key
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.robots import RobotsCopy, keeping
-from webanalytics.runs.backends.base import RunSpec, Task
+from webanalytics.runs.backends.base import Listed, RunSpec, Task
 from webanalytics.runs.backends.content import file_content
-from webanalytics.runs.backends.listed import Listed
 from webanalytics.runs.backends.local import LocalBackend, affordable_settings
 from webanalytics.runs.backends.pipeline import where_it_ended
 from webanalytics.urls import lacks_scheme
