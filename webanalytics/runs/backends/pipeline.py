@@ -25,7 +25,7 @@ from webanalytics.core.messages import Message
 from webanalytics.core.outcomes import ErrorPage, Fetched, PackedOutcomes
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, Response
-from webanalytics.fetching.limits import backoff
+from webanalytics.fetching.pace import backoff
 from webanalytics.fetching.rendering.visit import Rendered
 from webanalytics.fetching.response import LONGEST_HEADER, Asked, FetchLog, header_block
 from webanalytics.operations import FACTS, METADATA, Operation
