@@ -79,7 +79,7 @@ def test_a_redirected_page_keeps_the_submitted_url_beside_the_final_one() -> Non
 def record(operation: str, **given: Any) -> Result | None:
     engine = Engine.__new__(Engine)
     Engine.__init__(engine, _settings(), images=None)  # type: ignore[arg-type] - records need no store
-    return engine.compute_record(OPERATIONS[operation], given)
+    return engine._record(OPERATIONS[operation], given)
 
 
 def _settings() -> Any:

@@ -84,6 +84,16 @@ def error_headers(status: int, failure: Message | str | None) -> dict[str, str]:
     return {name: value for name, value in named if value is not None}
 
 
+def open_headers(request_id: str) -> dict[str, str]:
+    """Return the headers of every answer that pages of any origin may read."""
+    return {
+        "Access-Control-Allow-Origin": "*",
+        "X-Content-Type-Options": "nosniff",
+        "x-edge-request-id": request_id,
+        "x-cloud-trace-context": trace_context(request_id),
+    }
+
+
 def forbidden(request_id: str) -> web.Response:
     """Return the edge's answer to a request without a key: HTML, without CORS headers."""
     return web.Response(

@@ -217,7 +217,7 @@ class Commands(Charging):
         return (yield from self._add_account(now, name or f"account-{text[:PREFIX]}", wanted))
 
     def _add_account(self, now: float, name: str, plan: Plan) -> Steps[int]:
-        new = Account.opened(plan, self.month(now))
+        new = Account.opened(plan, now)
         row = (new.balance, new.bonus, new.held, new.cycle, new.allowance, new.granted, new.used, new.noticed)
         rows = yield _ADD_ACCOUNT, (name, new.plan, *row, now)
         number = int(rows[0][0])
