@@ -143,9 +143,11 @@ class Service:
         record.status = GONE  # until there is an answer: the request may be cancelled
         self._metrics.begun()
         try:
-            is_preflight = request.method == "OPTIONS"
-            keyless = None if is_preflight else await self._public.respond(request, record)
-            response: web.StreamResponse | None = preflight(record.request_id) if is_preflight else keyless
+            response: web.StreamResponse | None
+            if request.method == "OPTIONS":
+                response = preflight(record.request_id)
+            else:
+                response = await self._public.respond(request, record)
             if response is None:
                 response = await self._keyed(request, record)
             record.status = response.status

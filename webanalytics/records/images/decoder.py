@@ -21,9 +21,15 @@ from typing import Any
 from PIL import ExifTags, Image, ImageFile, TiffImagePlugin
 
 from webanalytics.errors import RowError
-from webanalytics.records.images import apng, gif
 from webanalytics.records.images.formats import PILLOW_NAMES, ImageFormat, ImageLimits, with_alpha_flag
-from webanalytics.records.images.gif import blocks, colour_table_bytes
+from webanalytics.records.images.frames import (
+    apng_frames,
+    apng_parts,
+    blocks,
+    colour_table_bytes,
+    gif_frames,
+    gif_parts,
+)
 from webanalytics.records.images.modes import profile_of
 
 _TIFF_TYPE_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4} | {
@@ -261,7 +267,7 @@ def count_frames(opened: Opened) -> int:
         if opened.image_format == "tiff":
             frames = _count_pages(opened.image, limits.max_frames + 1)
         elif opened.image_format == "gif":
-            frames = sum(1 for _ in itertools.islice(gif.gif_parts(opened.content), limits.max_frames + 1))
+            frames = sum(1 for _ in itertools.islice(gif_parts(opened.content), limits.max_frames + 1))
         else:
             frames = int(getattr(opened.image, "n_frames", 1)) - int(_first_is_apart(opened))
     if frames > limits.max_frames:
@@ -308,13 +314,13 @@ def read_frames(opened: Opened, frames: int) -> Iterator[tuple[Image.Image, int]
 
 
 def _gif_frames(opened: Opened) -> Iterator[tuple[Image.Image, int]]:
-    parts = list(gif.gif_parts(opened.content))
+    parts = list(gif_parts(opened.content))
     check_total_pixels(sum(part.pixels for part in parts), opened.limits)
-    return gif.compose(iter(parts), opened.image.size)
+    return gif_frames(iter(parts), opened.image.size)
 
 
 def _png_frames(opened: Opened) -> Iterator[tuple[Image.Image, int]]:
-    return apng.compose(apng.apng_parts(opened.content), opened.image.size)
+    return apng_frames(apng_parts(opened.content), opened.image.size)
 
 
 def _sought_frames(opened: Opened) -> Iterator[tuple[Image.Image, int]]:
