@@ -186,7 +186,7 @@ def _part(header: bytes, common: bytes, frame: _Frame) -> Part:
     alone = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">II", width, height) + header[8:])
     alone += common + chunk(b"IDAT", bytes(frame.pixels)) + chunk(b"IEND", b"")
     duration = round(1000 * number / (divisor or 100))
-    then = "clear" if frame.first and disposal else _AFTER_APNG[disposal]
+    then = _AFTER_APNG[1 if frame.first and disposal else disposal]
     return Part((left, top, left + width, top + height), alone, then, duration, over=blending == 1)
 
 

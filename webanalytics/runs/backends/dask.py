@@ -326,8 +326,9 @@ class Dask(Backend):
             if any(isinstance(value, Secret) for value in given):  # no secret leaves this process
                 results = LocalBackend().run(task, jobs)
             else:
-                own = Fetcher(affordable_settings(task.spec.options))
-                fetcher = task.fetcher or await stack.enter_async_context(own)
+                fetcher = task.fetcher or Fetcher(affordable_settings(task.spec.options))
+                if task.fetcher is None:
+                    await stack.enter_async_context(fetcher)
                 results = self._rounds(task, jobs, fetcher)
             async for group in await stack.enter_async_context(aclosing(results)):
                 yield group
@@ -438,9 +439,8 @@ class Dask(Backend):
 
 
 def _connected(address: str) -> Any:
-    dask = distributed()
     try:
-        return dask.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return distributed().Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise BackendError(f"no Dask scheduler answers at {address}: {error}") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -142,13 +142,16 @@ class JoinedOutcomes(Sequence[Outcome]):
 UNFINISHED = Outcome.failed(Message("unfinished"))
 
 
+def fetched_of(parts: Mapping[int, JobResult]) -> Fetched | None:
+    """Return how a page was fetched, of what its parts say."""
+    known = [part.fetched for part in parts.values() if part.fetched is not None]
+    return next((item for item in known if item.final_url is not None), known[0] if known else None)
+
+
 def _joined(number: int, parts: dict[int, JobResult], count: int) -> JobResult:
     outcomes = tuple(parts[place].outcomes if place in parts else None for place in range(count))
-    known = [part.fetched for part in parts.values() if part.fetched is not None]
-    fetched = next((item for item in known if item.final_url is not None), known[0] if known else None)
-    return JobResult(
-        number, outcomes[0] if count == 1 and outcomes[0] is not None else JoinedOutcomes(outcomes), fetched
-    )
+    whole = outcomes[0] if count == 1 and outcomes[0] is not None else JoinedOutcomes(outcomes)
+    return JobResult(number, whole, fetched_of(parts))
 
 
 def _record_cells(answers: list[JobResult], fields: list[Field]) -> list[list[Any]]:
