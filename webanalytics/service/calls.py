@@ -323,15 +323,9 @@ class Batch:
     async def _one(self, index: int, credits_held: HeldCredits, left: int) -> Result:
         parameters = self._inputs[index]
         assert not isinstance(parameters, Result)  # noqa: S101 - only open inputs get here
-        if not await credits_held.take(self._price):
-            return no_credits(NoCredits(left), self._price).result
-        used = False
-        try:
-            result = await self._calls.compute(self._caller, self._operation, parameters)
-            used = result.ok
-        finally:
-            credits_held.give(self._price, used=used)
-        return result
+        return await credits_held.pay(
+            self._price, left, lambda: self._calls.compute(self._caller, self._operation, parameters)
+        )
 
     def _envelope(self) -> dict[str, Any]:
         premium = self._caller.plan.premium

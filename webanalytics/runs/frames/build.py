@@ -158,16 +158,12 @@ def _record_cells(answers: list[JobResult], fields: list[Field]) -> list[list[An
     """Return the columns of answers with one small outcome each, column by column."""
     outcomes = [answer.outcomes[0] for answer in answers]
     found = [outcome.data for outcome in outcomes]
-    cells: list[list[Any]] = [["ok" if outcome.error is None else "error" for outcome in outcomes]]
-    for field in fields:
-        if field.path:
-            cells.append([None if data is None else field.read(data) for data in found])
-        else:
-            name = field.name
-            cells.append([None if data is None else data.get(name) for data in found])
-    cells.append([_said(outcome) for outcome in outcomes])
-    cells.append([outcome.error_type for outcome in outcomes])
-    return cells
+    return [
+        ["ok" if outcome.error is None else "error" for outcome in outcomes],
+        *([None if data is None else field.read(data) for data in found] for field in fields),
+        [_said(outcome) for outcome in outcomes],
+        [outcome.error_type for outcome in outcomes],
+    ]
 
 
 def _cells(
