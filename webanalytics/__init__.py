@@ -152,7 +152,7 @@ _HOMES = {
     "audits.logs.table": ("Logs",),
     "audits.moves.plan": ("RedirectMap",),
     "audits.compare.comparison": ("Comparison",),
-    "runs.estimates": ("estimate",),
+    "runs.run": ("estimate",),
     "runs.backends.dask": ("Dask",),
     "runs.backends.hosted": ("Hosted",),
     "notebook.widgets": ("app", "explore"),
