@@ -134,7 +134,6 @@ def test_a_wrong_record_is_a_400_that_names_its_parameter(operation: str, given:
 def test_a_large_message_is_signed_in_a_thread() -> None:
     message = "lantern " * 2_000_000
     given = {"message": message, "secret": Secret("key"), "algorithm": "sha512", "encoding": "base64"}
-    assert record("hmac", **given) is None
 
     async def main() -> tuple[Result, float]:
         async with open_engine() as engine:
