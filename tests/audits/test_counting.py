@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from webanalytics.audits.content.counting import Lexicon
 from webanalytics.audits.content.vocabulary import LEAST, Vocabulary
-from webanalytics.page.keywords.keywords import count_keywords
-from webanalytics.page.keywords.places import places_of
+from webanalytics.page.keywords.keywords import count_keywords, places_of
 
 SIZES = (1, 2, 3)
 WORDS = "green tea keeps tea's l'homme wi-fi c++ r&d the of state charge x Bürger:innen straße ΟΔΥΣΣΕΥΣ 검색 hdr10 ½"

@@ -340,7 +340,7 @@ def test_the_environments_proxy_is_not_used(one: Any, answer: Any, monkeypatch: 
 def test_a_session_dials_only_through_the_check() -> None:
     async def main() -> Any:
         from webanalytics.fetching.exchange import resolver
-        from webanalytics.fetching.limits import FetchSettings
+        from webanalytics.fetching.pace import FetchSettings
         from webanalytics.fetching.session import open_session
 
         names = resolver()

@@ -181,7 +181,7 @@ def grouped_terms(
 
     ``group_of`` takes the row and the language of a page, and returns None for one to leave out.
     """
-    from webanalytics.page.keywords.places import first_paragraph
+    from webanalytics.page.keywords.keywords import first_paragraph
 
     found: dict[Hashable, Terms] = {}
     wanted = tuple(sizes)
