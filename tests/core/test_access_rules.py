@@ -63,8 +63,8 @@ def test_names_and_lengths_of_cookies() -> None:
 
 def test_fields_of_a_file_that_are_empty(tmp_path: Path) -> None:
     file = tmp_path / "cookies.txt"
-    file.write_text("a.example\tFALSE\t\tFALSE\t\tsid\tv\ta\n")
-    assert cookies_of(file) == (Cookie("sid", "v\ta", "a.example", False, "/", False, 0),)
+    file.write_text("a.example\tFALSE\t\tFALSE\t\tsid\tv\n")
+    assert cookies_of(file) == (Cookie("sid", "v", "a.example", False, "/", False, 0),)
 
 
 def test_fields_of_an_export(tmp_path: Path) -> None:

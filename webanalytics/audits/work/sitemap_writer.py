@@ -111,7 +111,8 @@ def _judged(site: Site) -> Iterator[tuple[int, str]]:
                 )
                 continue
         elif site.indexable[row]:
-            yield row, "" if len(site.name(row)) <= LONGEST else f"longer than {LONGEST:,} characters"
+            reason = "" if origin(site.name(row)) else "not an address of the web"
+            yield row, reason if len(site.name(row)) <= LONGEST else f"longer than {LONGEST:,} characters"
             continue
         yield row, _moved(site, row) if states[row] == "redirected" else str(states[row] or "not read")
 
@@ -226,7 +227,7 @@ def _changed(known: Mapping[str, Any], listed: str, read: datetime) -> tuple[str
         moment = moment_of(text) if isinstance(text, str) else None
         if moment is not None and moment <= read:
             return _date(str(text), moment), source
-    header = re.search(r"(?im)^last-modified:\s*(.+?)\s*$", known["headers"] or "")
+    header = re.search(r"(?im)^last-modified:(.+)$", known["headers"] or "")
     moment = moment_of(header[1]) if header else None
     fetched = moment_of(known["fetched_at"] or "") or read
     if moment is None or moment > fetched - timedelta(hours=1):
