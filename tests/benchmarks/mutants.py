@@ -46,27 +46,26 @@ PACES = tuple(
     f"fetching/test_{name}" for name in ("pace", "slots", "limits", "retry", "giving_up", "turning_hosts")
 )
 HOSTS = tuple(f"fetching/test_{name}" for name in ("guard", "ports", "address_spellings", "urls", "fetcher"))
-ACCESS = ("core/test_access", "fetching/test_access", "fetching/test_closed_sites", "cli/test_access_files")
+ACCESS = (
+    "core/test_access",
+    "core/test_access_rules",
+    "fetching/test_access",
+    "fetching/test_closed_sites",
+    "cli/test_access_files",
+)
 SECRETS = ("records/hmac/test_hmac", "fetching/test_no_secret", "core/operations/test_declarations")
 # Each module with the tests that ought to notice, and those that start servers, for what survives the others.
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fetching/guard": ((*HOSTS, "fetching/test_proxy"), ()),
-    "core/access": ((*ACCESS, "fetching/test_no_secret"), ()),
-    "core/access_by_host": ((*ACCESS, "fetching/test_no_secret"), ()),
-    "core/proxy": (("fetching/test_proxy", "fetching/test_no_secret", "cli/test_access_files"), ()),
+    **dict.fromkeys(("core/access", "core/access_by_host"), ((*ACCESS, "fetching/test_no_secret"), ())),
+    "core/proxy": (("core/test_proxy", "fetching/test_proxy", "cli/test_access_files"), ()),
     "core/operations/secret": (SECRETS, ()),
-    "service/accounts/base": (STORES, SEVERAL),
-    "service/accounts/charges": (STORES, SEVERAL),
-    "service/accounts/writer": (STORES, (*SEVERAL, "service/test_readiness")),
-    "service/accounts/store": (STORES, (*SEVERAL, "service/test_readiness")),
-    "service/accounts/sqlite": (STORES, (*SEVERAL, "service/test_readiness")),
-    "service/accounts/postgres": (STORES, (*SEVERAL, "service/test_readiness")),
-    "service/accounts/schema": (STORES, SEVERAL),
+    **{f"service/accounts/{name}": (STORES, SEVERAL) for name in ("charges", "base", "writer", "store")},
+    **{f"service/accounts/{name}": (STORES, SEVERAL) for name in ("sqlite", "postgres", "schema")},
     "service/accounts/keys": (STORES, ("service/test_commands",)),
     "service/payment": (STORES, ("service/test_together", "service/test_spec_errors")),
     "service/addresses": (STORES, ()),
-    "fetching/pace": (PACES, ()),
-    "fetching/gates": (PACES, ()),
+    **dict.fromkeys(("fetching/pace", "fetching/gates"), (PACES, ())),
 }
 BROKEN = 70  # what a fork ends with that could not run the tests
 PLAIN = (str, int, float, tuple, frozenset, re.Pattern, IPv6Network)
@@ -114,12 +113,7 @@ class Mutant(NamedTuple):
     @property
     def change(self) -> str:
         """What stands in place of what."""
-        before, after = (ast.unparse(item) for item in (self.old, self.new))
-        return (
-            f"{before.partition(chr(10))[0]}  ->  {after.partition(chr(10))[0]}"
-            if len(before) < 90
-            else difference(before, after)
-        )
+        return "  ->  ".join(" ".join(ast.unparse(item).split())[:400] for item in (self.old, self.new))
 
     def tree(self) -> ast.Module:
         """Return the changed module."""
@@ -127,14 +121,6 @@ class Mutant(NamedTuple):
         whole = copy.deepcopy(self.whole, known)
         made = _Put(known[id(self.old)], self.new).visit(whole)
         return ast.fix_missing_locations(made)
-
-
-def difference(before: str, after: str) -> str:
-    """Return two long texts from a little before where they differ."""
-    start = next(
-        (n for n, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), len(before)
-    )
-    return f"{before[max(0, start - 40) : start + 30]!r}  ->  {after[max(0, start - 40) : start + 30]!r}"
 
 
 def nodes(
@@ -316,11 +302,14 @@ class Judge:
 
                 def work(mutant: Mutant = mutant, some: Any = some, seconds: float = seconds) -> int:
                     resource.setrlimit(resource.RLIMIT_CPU, (int(6 + 3 * seconds), int(9 + 3 * seconds)))
-                    return self.run(session, some) if put(self.module, mutant) else OLD
+                    try:
+                        is_put = put(self.module, mutant)
+                    except Exception:  # nobody could import it
+                        return 1
+                    return self.run(session, some) if is_put else OLD
 
-                self.file.write_text(
-                    ast.unparse(mutant.tree()), "utf-8"
-                )  # processes that tests start read it
+                # processes that tests start read it
+                self.file.write_text(ast.unparse(mutant.tree()), "utf-8")
                 code = fork(work, self.output, 30 + 6 * seconds) if some else 0
                 if code != OLD:
                     row = [number, fate(code, self.output), len(some)]
@@ -330,11 +319,13 @@ class Judge:
 
     def reach(self, session: pytest.Session) -> dict[str, tuple[float, list[int]]]:
         """Return of each test that passes how long it takes and which lines of the module it reaches."""
-        kept = self.place / "reached.json"
-        file = str(self.file)
+        kept = (
+            self.place / f"reached-{'-'.join(sorted(TARGETS[self.module][0])).replace('/', '.')[:200]}.json"
+        )
+        files = {name: str(self.place / "webanalytics" / f"{name}.py") for name in TARGETS}
 
         def work() -> int:
-            measured = coverage.Coverage(data_file=None, include=[file], config_file=False)
+            measured = coverage.Coverage(data_file=None, include=[*files.values()], config_file=False)
             measured.start()
             spent, failed = {}, []
             for item in session.items:
@@ -347,24 +338,23 @@ class Judge:
                 spent[item.nodeid] = time.monotonic() - start
             measured.stop()
             data = measured.get_data()
-            lines: dict[str, list[int]] = {name: [] for name in spent}
-            for line, names in data.contexts_by_lineno(file).items():
-                for name in names:
-                    if name in lines:
-                        lines[name].append(line)
-            found = {name: (spent[name], lines[name]) for name in spent if lines[name] and name not in failed}
-            kept.write_text(json.dumps([found, failed]))
+            found = {name: data.contexts_by_lineno(file) for name, file in files.items()}
+            kept.write_text(json.dumps([spent, failed, found]))
             return 0
 
-        if fork(work, self.output, 3000) != 0:
+        if not kept.exists() and fork(work, self.output, 3000) != 0:
             raise RuntimeError(self.output.read_text("utf-8", "replace"))
-        found, failed = json.loads(kept.read_text())
-        seconds = sum(item[0] for item in found.values())
+        spent, failed, found = json.loads(kept.read_text())
+        reached: dict[str, tuple[float, list[int]]] = {}
+        for line, names in found[self.module].items():
+            for name in set(names) - {*failed, ""}:
+                reached.setdefault(name, (spent[name], []))[1].append(int(line))
+        seconds = sum(item[0] for item in reached.values())
         print(
-            f"{self.module}: {len(found)} of {len(session.items)} tests reach it, {seconds:.0f} s; failed: {failed}",
+            f"{self.module}: {len(reached)} of {len(spent)} tests reach it, {seconds:.0f} s; failed: {failed}",
             flush=True,
         )
-        return found
+        return reached
 
     @staticmethod
     def run(session: pytest.Session, items: list[pytest.Item]) -> int:

@@ -23,7 +23,13 @@ def sent(cookies: Path, scheme: str = "https", host: str = "a.example", path: st
     ("folder", "path", "goes"),
     [
         *(("/in/", "/in/x", True), ("/in/", "/in/", True), ("/in/", "/in", False), ("/in", "/in", True)),
-        *(("/in", "/in/x", True), ("/in", "/inside", False), ("/", "/in", True), ("/in", "/", False)),
+        *(
+            ("/in", "/in/x", True),
+            ("/in", "/in/a", True),
+            ("/in", "/inside", False),
+            ("/", "/in", True),
+            ("/in", "/", False),
+        ),
     ],
 )
 def test_a_cookie_goes_below_its_path(folder: str, path: str, goes: bool) -> None:

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 _W3C = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
-    r"(?:T(?P<time>\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?P<zone>Z|[+-]\d\d:\d\d))?)?)?"
+    r"(?P<time>T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?)?)?"
 )
 
 
@@ -27,22 +27,15 @@ def moment_of(text: str) -> datetime | None:
     text = text.strip()
     found = _W3C.fullmatch(text)
     try:
-        moment = parsedate_to_datetime(text[:60]) if found is None else _moment(found)
+        if found is None:
+            moment = parsedate_to_datetime(text[:60])
+        else:
+            day = f"{found['year']}-{found['month'] or '01'}-{found['day'] or '01'}"
+            moment = datetime.fromisoformat(text if found["time"] else day)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     # those before and after may lie beyond what there is in another zone
     return moment.replace(tzinfo=moment.tzinfo or UTC) if 1 < moment.year < 9_999 else None
-
-
-def _moment(found: re.Match[str]) -> datetime:
-    day = f"{found['year']}-{found['month'] or '01'}-{found['day'] or '01'}"
-    if found["time"] is None:
-        return datetime.fromisoformat(day)
-    time, _, fraction = found["time"].partition(".")
-    zone = "+00:00" if found["zone"] == "Z" else found["zone"]
-    return datetime.fromisoformat(
-        f"{day}T{time}{'.' + fraction[:6].ljust(6, '0') if fraction else ''}{zone}"
-    )
 
 
 def day_of(text: str) -> str:

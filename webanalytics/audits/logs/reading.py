@@ -212,9 +212,8 @@ def _count(file: str, before: int, part: bytes, form: Format, counts: Counts) ->
     counts.lines += size
     left: list[tuple[int, bytes]] = [] if len(rows) == size else list(enumerate(part.split(b"\n")))
     bad = [] if left else counts.add(rows, form.unit, range(size))
-    for one in (
-        (form, *FORMATS.values()) if left else ()
-    ):  # another one may have begun in the middle of a file
+    # another one may have begun in the middle of a file
+    for one in (form, *FORMATS.values()) if left else ():
         if not one.rows(b"\n".join(line for _, line in left)):
             continue
         tried = [(place, line, one.rows(line)) for place, line in left]
