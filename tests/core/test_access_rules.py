@@ -111,6 +111,7 @@ def test_what_is_given_is_named_and_no_more(tmp_path: Path) -> None:
         shown = ", ".join(f"{name}='**********'" for name in one if name != "digest")
         assert repr(found) == f"Access({shown})"
         assert found.shows_certificate is ("certificate" in one)
+        assert (found.tls is None) is not ("certificate" in one or "ca" in one)
         with pytest.raises(AttributeError):
             found.other = 1  # type: ignore[attr-defined]
 

@@ -216,7 +216,7 @@ def test_every_pattern_ends_at_once_where_it_does_not_fit() -> None:
     forms = [*FORMATS.values(), of_header(FIELDS, False), of_header(FIELDS, True)]
     forms.append(of_template("own", '%h %u %t "%r" %>s %D'))
     for form in forms:
+        start = time.process_time()
         for before, repeated in SHAPES.values():
-            start = time.process_time()
             form.rows(before.split(b"\n")[-1] + repeated.strip(b"\n") * (50_000 // len(repeated)))
-            assert effort_since(start) < 1, (form.name, before, repeated)
+        assert effort_since(start) < 5, form.name  # what is quadratic takes that for one of them
