@@ -138,6 +138,14 @@ class Form:
         )
         self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description="Upload CSV")
         self.upload.layout.width = "auto"
+        self.search = w.FileUpload(
+            accept=".csv,.tsv,.gz,.zip,.xlsx",
+            multiple=False,
+            description="Search data",
+            tooltip="Export of Search Console, Bing or Analytics: clicks beside the pages",
+            disabled=True,
+            layout=w.Layout(width="auto"),
+        )
         self.column = w.Dropdown(
             options=[], tooltip="Column that holds the URLs", layout=w.Layout(width="220px")
         )
