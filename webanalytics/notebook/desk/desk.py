@@ -146,10 +146,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._say(f"{counted(len(read.found), 'URL')} taken from the file{left}.")
 
     def plan(self) -> Plan:
-        """Return the form's choices as a plan.
-
-        Raises `ParameterError` if one of its values is not valid.
-        """
+        """Return the form's choices as a plan; raises `ParameterError` for one that is not valid."""
         inputs: Any = self._without_logins(self.form.urls)
         site = " ".join(self._without_logins(self.form.site)) or self.form.site.value.strip()
         if not site and len(inputs) == 1 and is_sitemap(inputs[0]):

@@ -38,12 +38,10 @@ def site_tables(audit: Audit) -> Iterator[Found]:
     orphans = pages[pages["orphan"].fillna(False).to_numpy(bool)]
     strongest = pages.sort_values("link_score", ascending=False, kind="stable").head(MOST_ROWS)
     weight = strongest[["url", "link_score", "inlinks", "inlinks_followed", "outlinks", "crawl_depth"]]
-    broken = audit.broken_links[
-        ["url", "verdict", "http_status", "source", "anchor", "position", "kind", "error"]
-    ]
+    told = ["url", "verdict", "http_status", "source", "anchor", "position", "kind", "error"]
     yield from (
         ("Pages by clicks from the start", "row", depths(pages)),
-        ("Broken links", "link", broken),
+        ("Broken links", "link", audit.broken_links[told]),
         ("Most weight in the links", "page", weight[weight["link_score"].notna()]),
         ("Orphans, to which no page links", "page", orphans[["url", "found_on", "in_sitemap"]]),
         ("Traps", "trap", audit.traps),
@@ -65,10 +63,7 @@ def drawn(title: str, noun: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def links_of(audit: Audit, url: object) -> dict[str, Any] | None:
-    """Return who links to a page and where it links to, None for a page that is not in the audit.
-
-    Each side is a list of address, text, number of links and whether search engines follow them.
-    """
+    """Return who links to a page and where it links to, None for a page that is not in the audit."""
     target = audit.site.find(url)
     if target is None:
         return None
