@@ -206,9 +206,8 @@ def _count(file: str, before: int, part: bytes, form: Format, counts: Counts) ->
     counts.lines += size
     left: list[tuple[int, bytes]] = [] if len(rows) == size else list(enumerate(part.split(b"\n")))
     bad = [] if left else counts.add(rows, form.unit, range(size))
-    for one in (
-        (form, *FORMATS.values()) if left else ()
-    ):  # another one may have begun in the middle of a file
+    others = (form, *FORMATS.values()) if left else ()  # one may have begun in the middle of a file
+    for one in others:
         tried = [(place, line, one.rows(line)) for place, line in left]
         fitting = {place: row[0] for place, _, row in tried if row}
         bad += counts.add(list(fitting.values()), one.unit, fitting)
