@@ -82,3 +82,35 @@ def test_comparisons_go_by_parts_of_the_site(saved: str, capsys: pytest.CaptureF
     assert main(["compare", saved, saved, "--by", "section"]) == 0
     assert "score_before" in capsys.readouterr().out
     assert main(["compare", saved, saved, "--by", "nothing"]) == 2
+
+
+def test_issues_are_set_aside_and_stay_so(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = len(wa.load(saved).issues)
+    given = ["--rule", "title_too_short", "--url", "/cart", "--reason", "A cart", "--until", "2100-12-31"]
+    assert main(["mute", saved, *given]) == 0
+    out, said = capsys.readouterr()
+    assert out.splitlines()[0] == "rule,rule_title,priority,url,evidence,reason,until"
+    assert "https://a.example/cart" in out
+    assert "A cart,2100-12-31" in out
+    assert said == f"1 issue muted, {before - 1:,} left\n"
+    assert main(["mute", saved]) == 0  # lists them, and changes nothing
+    assert capsys.readouterr() == (out, said)
+    assert wa.load(saved).muted["url"].tolist() == ["https://a.example/cart"]
+    assert main(["mute", saved, "--rule", "title_too_short"]) == 2
+    assert "The `reason` parameter must be a text" in capsys.readouterr().err
+    assert main(["mute", saved, "--rule", "titel", "--reason", "x"]) == 2
+    assert len(wa.load(saved).issues) == before - 1
+
+
+def test_parts_of_a_site_are_named_and_stay_so(
+    saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["segments", saved, "light=/lamp", "money=/cart*"]) == 0
+    rows = [line.split(",")[:2] for line in capsys.readouterr().out.splitlines()]
+    assert rows[0] == ["segment", "pages"]
+    assert sorted(rows[1:]) == [["light", "1"], ["money", "1"], ["other", "1"]]
+    assert sorted(wa.load(saved).pages["segment"]) == ["light", "money", "other"]
+    assert main(["report", saved, "-o", str(tmp_path / "report.html")]) == 0
+    assert 'aria-labelledby="segments"' in (tmp_path / "report.html").read_text("utf-8")
+    assert main(["segments", saved, "light=/lamp"]) == 2  # it has a column of that name
+    assert main(["segments", saved, "light"]) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,29 @@ BRANDED = (
     ("accent", "COLOUR", "colour of links and lines, such as #0b5d6b"),
 )
 """Flags of ``report`` that are handed on as they are."""
+MUTED = (
+    ("rule", "RULE", "rule whose issues are set aside (default: all)"),
+    ("url", "URL", "address of a page, or pattern of addresses (default: all)"),
+    ("reason", "TEXT", "why, which is shown wherever the audit is"),
+    ("until", "DATE", "the last day, such as 2026-12-31 (default: without end)"),
+)
+Run = Callable[[argparse.Namespace], int]
 
 
 def add_saved(commands: Any) -> None:
     """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``logs`` and others."""
-    example = "Example: webanalytics report audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'"
+
+    def add(run: Run, name: str, summary: str, example: str, output: str = "") -> argparse.ArgumentParser:
+        parser = add_command(commands, name, summary, f"Example: webanalytics {name} {example}")
+        parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
+        if output:
+            parser.add_argument("-o", "--output", metavar="FILE", help=output)
+        parser.set_defaults(run=run)
+        return parser
+
+    table = "write the table to a file"
     summary = "Write the report of a saved audit, as HTML or PDF, or of what changed since another."
-    parser = add_command(commands, "report", summary, example)
-    parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
+    parser = add(run_report, "report", summary, "audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'")
     meaning = "file to write: .html, or .pdf where Chromium or Chrome is installed"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=meaning)
     parser.add_argument("--since", metavar="AUDIT", help="folder of an earlier audit: say what changed since")
@@ -53,52 +69,41 @@ def add_saved(commands: Any) -> None:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="its language (default: en)")
     parser.add_argument("--appendix", action="store_true", help="print all pages, and all pages of each rule")
-    parser.set_defaults(run=run_report)
     summary = "Write the sitemap that a site should have, and say what was left out and why."
-    parser = add_command(
-        commands, "write-sitemap", summary, "Example: webanalytics write-sitemap audit-2026-11 sitemaps"
-    )
-    _audit_and_output(parser)
+    parser = add(run_sitemap, "write-sitemap", summary, "audit-2026-11 sitemaps", table)
     parser.add_argument("folder", metavar="FOLDER", help="where sitemap.xml goes")
     meaning = "where the folder is served (default: the top of the pages' host)"
     parser.add_argument("--base-url", metavar="URL", dest="sitemap_base_url", help=meaning)
     parser.add_argument("--compressed", action="store_true", help="write the files with pages as .xml.gz")
-    parser.set_defaults(run=run_sitemap)
     summary = "List words in the text of pages that name another page and lead nowhere yet."
-    parser = add_command(
-        commands, "link-ideas", summary, "Example: webanalytics link-ideas audit-2026-11 -o ideas.xlsx"
-    )
-    _audit_and_output(parser)
+    parser = add(run_ideas, "link-ideas", summary, "audit-2026-11 -o ideas.xlsx", table)
     meaning = "page that should be linked to; may be repeated (default: all that may be indexed)"
     parser.add_argument("--to", metavar="URL", action="append", help=meaning)
     meaning = "most ideas for each page (default: 5)"
     parser.add_argument("--per-page", type=int, metavar="N", default=5, help=meaning)
-    parser.set_defaults(run=run_ideas)
     summary = "Say what to do with each page: keep, improve, merge, redirect, noindex or remove."
-    parser = add_command(
-        commands, "prune", summary, "Example: webanalytics prune audit-2026-11 -o pages.xlsx"
-    )
-    _audit_and_output(parser)
+    parser = add(run_prune, "prune", summary, "audit-2026-11 -o pages.xlsx", table)
     for name, default, meaning in LIMITS:
         parser.add_argument(
             f"--{name}", type=float, metavar="N", default=default, help=f"{meaning} (default: {default:g})"
         )
     meaning = "take pages that the search data does not have as pages without clicks"
     parser.add_argument("--whole", action="store_true", help=meaning)
-    parser.set_defaults(run=run_prune)
     summary = "List what an audit and an export of a search engine know only together."
-    parser = add_command(
-        commands,
-        "search-issues",
-        summary,
-        "Example: webanalytics search-issues audit-2026-11 Pages.csv -o work.xlsx",
-    )
-    _audit_and_output(parser)
+    parser = add(run_search, "search-issues", summary, "audit-2026-11 Pages.csv -o work.xlsx", table)
     meaning = (
         "export of Search Console or Bing Webmaster Tools: .csv .tsv .gz .zip .xlsx; queries after pages"
     )
     parser.add_argument("exports", metavar="FILE", nargs="+", help=meaning)
-    parser.set_defaults(run=run_search)
+    summary = "Set issues of a saved audit aside with a reason, and list those that are."
+    example = "audit-2026-11 --rule title_too_long --url '/legal/*' --reason 'Titles of laws are long'"
+    parser = add(run_mute, "mute", summary, example, table)
+    for name, metavar, meaning in MUTED:
+        parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
+    summary = "Name the parts of a saved audit's site, and score each; its report goes by them from then on."
+    parser = add(run_segments, "segments", summary, "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'", table)
+    meaning = "part and pattern of its addresses; the first that matches counts"
+    parser.add_argument("patterns", metavar="NAME=PATTERN", nargs="+", help=meaning)
     summary = "Answer agents about saved audits, over the Model Context Protocol."
     parser = add_command(commands, "mcp", summary, "Clients start it: webanalytics mcp audits")
     parser.add_argument("folder", metavar="FOLDER", help="folder of saved audits; nothing else is read")
@@ -117,13 +122,8 @@ def add_saved(commands: Any) -> None:
     parser.add_argument("--verify", metavar="HOW", help=meaning)
     meaning = "list what a saved audit and the logs know only together"
     parser.add_argument("--audit", metavar="AUDIT", help=meaning)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
+    parser.add_argument("-o", "--output", metavar="FILE", help=table)
     parser.set_defaults(run=run_logs)
-
-
-def _audit_and_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
 
 
 def run_report(arguments: argparse.Namespace) -> int:
@@ -180,6 +180,27 @@ def run_search(arguments: argparse.Namespace) -> int:
         audit = audit.with_search_data(path)
         print(f"{path}: {counted(len(audit.unmatched), 'row')} of no page of the audit", file=sys.stderr)
     show(audit.search_issues(), arguments)
+    return 0
+
+
+def run_mute(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``mute``."""
+    audit = Audit.of(arguments.audit, "audit")
+    given = {name: getattr(arguments, name) for name, *_ in MUTED}
+    if any(given.values()):
+        audit = audit.mute(**given)
+        audit.save(arguments.audit)
+    show(audit.muted, arguments)
+    print(f"{counted(len(audit.muted), 'issue')} muted, {len(audit.issues):,} left", file=sys.stderr)
+    return 0
+
+
+def run_segments(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``segments``."""
+    parts = (one.partition("=") for one in arguments.patterns)
+    audit = Audit.of(arguments.audit, "audit").segments({name: pattern for name, _, pattern in parts})
+    audit.save(arguments.audit)
+    show(audit.scores(), arguments)
     return 0
 
 

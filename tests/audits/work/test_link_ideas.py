@@ -109,3 +109,28 @@ def test_at_most_so_many_for_a_page_and_clicks_where_they_are_known() -> None:
     found = audit(pages).with_columns(clicks).link_ideas(per_page=2)
     assert len(found) == 2
     assert found["target_clicks"].tolist() == [12, 12]
+
+
+def test_a_page_with_a_chapter_of_its_own_on_it_needs_no_link() -> None:
+    care = "Before the wick is lit, fill the tank with lamp oil that is refined. " + OIL[9:]
+    pages = {"/oil": ("Lamp oil", OIL * 3), "/care": ("Care", care)}
+    assert pairs(audit(pages).link_ideas()) == [("/care", "/oil", "lamp oil")]
+    pages["/care"] = ("Care", f"{care}<h2>Which lamp oil to buy</h2><p>That from the chemist.")
+    assert not len(audit(pages).link_ideas())
+
+
+def test_names_of_programs_are_no_words_of_a_sentence() -> None:
+    calls = "<p>The tank is filled by <a href=/oil>{}</a> before the wick is lit."
+    found = {}
+    for name in ("fill_tank", "fill tank"):
+        site = {
+            "/": "<title>Start</title><a href=/oil>1</a><a href=/a>2</a><a href=/b>3</a><a href=/c>4</a>",
+            "/oil": f"<title>Lamps</title><p>{OIL * 3}",
+            "/a": f"<title>One</title>{calls.format(name)}",
+            "/b": f"<title>Two</title>{calls.format(name)} It is sold by the litre.",
+            "/c": "<title>Three</title><p>Do you fill tank and lamp with refined paraffin before the wick is lit?",
+        }
+        with SiteServer({path: f"<html lang=en>{html}".encode() for path, html in site.items()}) as server:
+            crawl = wa.crawl(f"{server.url}/", sitemap=None, allow_private=True, progress=False, workers=1)
+            found[name] = crawl.link_ideas(to=f"{server.url}/oil")["anchor"].tolist()
+    assert found == {"fill_tank": [], "fill tank": ["fill tank"]}

@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 DESK = "from webanalytics.notebook.widgets import app\ndesk = app()\ndesk"
-TABS = ("Overview", "Issues", "Pages", "Metadata", "Readability", "Keywords", "Failures")
+TABS = ("Overview", "Issues", "To do", "Pages", "Metadata", "Readability", "Keywords", "Failures")
+
+
+def key_of(tab: str) -> str:
+    """Return what a tab is called in the page's own attributes."""
+    return tab.lower().replace(" ", "-")
 
 
 def pages_table(notebook: Notebook) -> Locator:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import webanalytics as wa
-from tests.notebook.browser.desk_page import DESK, TABS, audit, open_tab
+from tests.notebook.browser.desk_page import DESK, TABS, audit, key_of, open_tab
 from tests.notebook.browser.lab import Lab
 from tests.notebook.browser.plain_page import PlainPage
 from webanalytics.fetching.testing import SampleSite
@@ -53,9 +53,9 @@ def test_the_explorer(chromium: Browser, crawled: wa.Audit, theme: str) -> None:
     page = PlainPage(chromium, Explorer(crawled), dark=theme == "dark").draw()
     page.locator(".wa-panel[data-tab=overview] .wa-finding").first.wait_for()
     for tab in (*TABS, "Site"):
-        page.locator(f"[role=tab][data-tab={tab.lower()}]").click()
+        page.locator(f"[role=tab][data-tab={key_of(tab)}]").click()
         if tab in ("Issues", "Pages"):
-            page.locator(f".wa-panel[data-tab={tab.lower()}] tbody tr[data-row='0'] td").nth(2).click()
+            page.locator(f".wa-panel[data-tab={key_of(tab)}] tbody tr[data-row='0'] td").nth(2).click()
         page.wait_for_timeout(500)
         assert serious(page) == [], tab
 

@@ -178,3 +178,56 @@ def test_a_site_by_its_sitemap_and_its_report(lab: Lab, tmp_path: Path) -> None:
         notebook.console_errors[:] = [
             text for text in notebook.console_errors if "inline" not in text and "allow-scripts" not in text
         ]
+
+
+def test_search_data_and_what_to_do(lab: Lab, tmp_path: Path) -> None:
+    oil = "Lamp oil is refined paraffin; it is poured into the tank before the wick is lit. " * 3
+    care = (
+        "Before the wick is lit, fill the tank with lamp oil. It is refined paraffin, which does not smell."
+    )
+    bodies = {
+        "/": "<title>Lamps of brass and glass for the house</title><p>Lamps.",
+        "/oil": f"<title>Lamp oil</title><h1>Lamp oil</h1><p>{oil}",
+        "/care": f"<title>How to care for a lamp</title><h1>Care</h1><p>{care}",
+        "/prices": "<title>Prices</title><meta name=robots content=noindex><p>All prices of lamps.",
+    }
+    pages = {path: f"<!doctype html><html lang=en>{body}".encode() for path, body in bodies.items()}
+    with SiteServer(pages) as server:
+        notebook = lab(DESK, height=2200)
+        audit(notebook, [server.url + path for path in pages], "To do")
+        panel = notebook.output().locator(".wa-panel[data-tab=to-do]")
+        panel.get_by_role("heading", name="Links to add").wait_for()
+        links = panel.get_by_role("region", name="Links to add")
+        assert links.locator("tbody tr[data-row='0'] td").all_inner_texts()[:2] == [
+            f"{server.url}/care",
+            "lamp oil",
+        ]
+        table = tmp_path / "Pages.csv"
+        rows = [
+            ("/prices", "1,270", "20,400", 3.1),
+            ("/oil", "310", "9,050", 5.2),
+            ("/care", "12", "800", 14.9),
+        ]
+        table.write_text(
+            "Top pages,Clicks,Impressions,CTR,Position\n"
+            + "".join(
+                f'{server.url}{path},"{clicks}","{seen}",6%,{place}\n' for path, clicks, seen, place in rows
+            )
+            + "https://b.example/,1,9,11%,4\n"
+        )
+        with notebook.page.expect_file_chooser() as chooser:
+            notebook.output().get_by_role("button", name="Search data").click()
+        chooser.value.set_files(table)
+        notebook.output().get_by_text("Search data of 3 pages, 1 row of no page").wait_for()
+        needs = panel.get_by_role("region", name="Pages that need work")
+        needs.wait_for()
+        panel.get_by_role("heading", name="Links to add").wait_for()
+        assert needs.locator("tbody tr[data-row='0'] td").all_inner_texts()[:3] == [
+            f"{server.url}/prices",
+            "noindex",
+            "1,270",
+        ]
+        for theme in ("Light", "Dark"):
+            notebook.theme(f"JupyterLab {theme}")
+            notebook.shot(f"desk-to-do-{theme.lower()}")
+        assert "Top pages" not in notebook.save()

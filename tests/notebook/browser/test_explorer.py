@@ -14,6 +14,7 @@ from tests.notebook.browser.desk_page import (
     audit,
     column,
     count,
+    key_of,
     numbers,
     open_tab,
     pages_table,
@@ -387,14 +388,16 @@ def test_pictures_of_every_tab(lab: Lab, site: SampleSite) -> None:
         notebook.theme(f"JupyterLab {theme}")
         for name in TABS:
             open_tab(notebook, name)
-            panel = notebook.output().locator(f".wa-panel[data-tab={name.lower()}]")
+            panel = notebook.output().locator(f".wa-panel[data-tab={key_of(name)}]")
             assert panel.is_visible()
             if name == "Readability":
                 panel.locator(".wa-picture img").wait_for()
+            if name == "To do":
+                panel.get_by_role("heading", name="Links to add").wait_for()
             if name == "Issues":
                 panel.get_by_role("grid", name="Issues, fix first", exact=True).wait_for()
             if name in ("Pages", "Metadata", "Keywords"):
                 panel.get_by_role("link", name=site.pages[3]).last.wait_for()
-            notebook.shot(f"desk-{name.lower()}-{theme.lower()}")
+            notebook.shot(f"desk-{key_of(name)}-{theme.lower()}")
     wide = "node => node.scrollWidth <= node.clientWidth + 1"
     assert notebook.output().locator(".wa-explorer").evaluate(wide)

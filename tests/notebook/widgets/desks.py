@@ -34,9 +34,9 @@ def until(condition: Callable[[], bool], seconds: float = 20) -> None:
         time.sleep(0.01)
 
 
-def upload(desk: AuditDesk, name: str, content: bytes) -> None:
+def upload(desk: AuditDesk, name: str, content: bytes, field: str = "upload") -> None:
     file = {"name": name, "type": "", "size": len(content), "content": memoryview(content)}
-    desk.form.upload.value = ({**file, "last_modified": datetime.now(UTC)},)
+    getattr(desk.form, field).value = ({**file, "last_modified": datetime.now(UTC)},)
 
 
 def widgets_of(box: ipywidgets.Widget) -> list[ipywidgets.Widget]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pandas as pd
 import pytest
 
@@ -157,3 +160,38 @@ def test_a_doubtful_upload_asks_for_the_column() -> None:
     assert desk.form.column_box.layout.display == ""
     desk.form.column.value = "second"
     assert desk.form.urls.value == "https://b.example/"
+
+
+def test_search_data_go_beside_the_pages_that_are_shown() -> None:
+    desk = desk_for(["https://a.example/"])
+    assert desk.form.search.disabled
+    upload(desk, "Pages.csv", b"Page,Clicks\nhttps://a.example/,7\n", "search")
+    assert (desk.audit, desk.form.search.value) == (None, ())
+    html = ["<title>Tea</title><p>Tea", "<title>Cart</title><meta name=robots content=noindex><p>Cart"]
+    desk = app(pd.DataFrame({"url": ["https://a.example/", "https://a.example/cart"], "html": html}))
+    run(desk)
+    assert not desk.form.search.disabled
+    exported = (
+        "Häufigste Seiten;Klicks;Impressionen\nhttps://a.example/cart;1.070;9.000\nhttps://b.example/;1;1\n"
+    )
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        file.writestr("Seiten.csv", "\ufeff" + exported)
+    upload(desk, "a.example-Performance-on-Search-2026-11-25.zip", stream.getvalue(), "search")
+    assert desk.message == "Search data of 1 page, 1 row of no page: see “To do”."
+    assert desk.form.search.value == ()
+    assert desk.audit is not None
+    assert desk.audit.pages["clicks"].tolist() == [pd.NA, 1070]
+    assert desk.explorer is not None
+    assert desk.explorer.frame["clicks"].tolist() == [pd.NA, 1070]
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"Page,Clicks\nhttps://a.example/,7\n"])
+def test_search_data_that_cannot_be_joined_leave_the_audit_as_it_is(content: bytes) -> None:
+    desk = app(pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea</title><p>Tea"]}))
+    run(desk)
+    upload(desk, "Pages.csv", b"Page,Clicks\n/,3\n", "search")
+    before = desk.audit
+    upload(desk, "Pages.csv", content, "search")  # the last one would bring clicks twice
+    assert desk.message.startswith("The `source` parameter must ")
+    assert desk.audit is before

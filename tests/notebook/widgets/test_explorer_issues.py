@@ -145,12 +145,14 @@ def test_site_keywords_are_there_where_the_audit_has_them(
             return pd.DataFrame({"keyword": ["tea"]})
 
     explorer = explore(Knowing(audit, audit.origin))
-    assert explorer._content["siteKeywords"] is True
-    tables = Browser(explorer, monkeypatch).ask(kind="keywords")[0]["tables"]
+    assert explorer._content["whole"] is True
+    browser = Browser(explorer, monkeypatch)
+    browser.ask(kind="keywords")
+    tables = [answer for answer, _ in browser.answers[:-1]]
     assert cells(tables[0]["table"], "keyword") == ["tea", HOSTILE]
     assert [column["label"] for column in tables[0]["table"]["columns"]] == ["Keyword", "Page count", "Urls"]
     assert tables[1]["table"]["length"] == 1
-    assert explore(wa.metadata(pages_of(TITLES), progress=False))._content["siteKeywords"] is False
+    assert explore(wa.metadata(pages_of(TITLES), progress=False))._content["whole"] is False
 
 
 def test_the_report_is_a_download(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,11 +148,14 @@ def _named(
     for row in pages:
         text = contents[row].lower()
         taken = Counter(name for _, anchor in anchors.get(row, ()) for name in _inside(_name(anchor), firsts))
+        told = f" {' | '.join(' '.join(_name(text)) for text in _headed(site, row))} "
         tokens = [(match[0], *match.span()) for match in _WORD.finditer(text)]
         for place, name in _occurrences(tokens, firsts):
             if taken[name]:
                 taken[name] -= 1  # this one, or another one of the page, is a link already
                 continue
+            if f" {' '.join(name)} " in told:
+                continue  # the page has a chapter on it
             one = _Found(row, tokens[place][1], tokens[place + len(name) - 1][2])
             if not (_is_whole(text, one) and _is_said(_sentence(text, one), len(name), stops)):
                 continue
@@ -206,7 +209,9 @@ def _names(
     called = Counter(
         (name, target)
         for links in anchors.values()
-        for target, name in {(target, _name(text)) for target, text in links if target in own}
+        for target, name in {
+            (target, _name(text)) for target, text in links if target in own and not _CODE.search(text)
+        }
         if name and not stops & {name[0], name[-1]}
     )
     for (name, target), times in called.items():
@@ -217,6 +222,12 @@ def _names(
         for name, rows in found.items()
         if 0 < len(name) <= LONGEST_NAME and not stops.issuperset(name) and not "".join(name).isdecimal()
     }
+
+
+def _headed(site: Site, row: int) -> Iterator[str]:
+    """Yield the title and all headings of a page."""
+    texts = (site.values("title")[row], *(entry.get("text") for entry in site.values("headings")[row] or ()))
+    return (text for text in texts if isinstance(text, str))
 
 
 def _sentence(text: str, one: _Found) -> str:

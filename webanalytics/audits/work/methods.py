@@ -53,8 +53,9 @@ class WorkMethods:
         A page is named by the parts of its title, by its main heading, and by what other links call it. What
         names more than three pages names none. Looked through is the content of each page, without blocks
         that most pages have; links in menus and footers do not count, so a page that only the menu links to
-        has ideas too. Both pages may be indexed and are not in different languages. These are ideas for a
-        person to judge, and neither an issue nor a part of the score; the guide says how many are good.
+        has ideas too; one with a heading of these words needs no link. Both may be indexed, and are not in
+        different languages. These are ideas for a person to judge, neither an issue nor in the score; the
+        guide says how many are good.
 
         Examples
         --------

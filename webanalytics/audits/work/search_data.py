@@ -48,13 +48,7 @@ class SearchData(NamedTuple):
 
 
 def search_data(pages: pd.DataFrame, known: Addresses, good: list[bool], source: Any) -> SearchData:
-    """Return the search data of pages as they were read.
-
-    Raises
-    ------
-    ParameterError
-        As `webanalytics.Audit.with_search_data`.
-    """
+    """Return the search data of pages as they were read; raises as `Audit.with_search_data` does."""
     found = [table for table in map(standard, _tables(source)) if table is not None]
     of_pages = [table for table in found if "query" not in table]
     of_queries = [table for table in found if "query" in table]
@@ -142,13 +136,7 @@ def _loosest(url: str) -> str:
 
 
 def _tables(source: Any) -> Iterator[pd.DataFrame]:
-    """Yield the tables of a source.
-
-    Raises
-    ------
-    ParameterError
-        For what is neither a table nor a file of tables that can be read.
-    """
+    """Yield the tables of a source; raises `ParameterError` for what has none that can be read."""
     if not isinstance(source, (str, os.PathLike)):
         frame = as_pandas(source, "source")
         if not isinstance(frame, pd.DataFrame):

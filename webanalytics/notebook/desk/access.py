@@ -37,10 +37,7 @@ class AccessFields:
         )
 
     def options(self, site: str) -> dict[str, Any]:
-        """Return the options of a run over a site.
-
-        Raises `ParameterError` for values that no request can carry, and without a host.
-        """
+        """Return the options of a run over a site; raises `ParameterError` where none can carry them."""
         chosen: dict[str, Any] = {}
         if self.proxy.value.strip():
             chosen["proxy"] = Proxy.with_password(self.proxy.value.strip(), _typed(self.proxy_secret))

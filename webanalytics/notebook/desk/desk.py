@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._results = w.VBox(layout=w.Layout(min_width="0", overflow="visible"))
         form = self.form
         buttons = w.Box(
-            [form.run, form.stop, form.report, form.bar, self._status],
+            [form.run, form.stop, form.report, form.search, form.bar, self._status],
             layout=w.Layout(align_items="center", flex_flow="row wrap", grid_gap="4px 10px", margin="6px 0"),
         )
         super().__init__(
@@ -66,6 +67,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         form.stop.on_click(self._on_stop)
         form.report.on_click(self._on_report)
         form.upload.observe(self._on_upload, "value")
+        form.search.observe(self._on_search, "value")
         form.column.observe(self._on_column, "value")
         for field in (form.urls, form.site, form.crawl, form.most, form.where, *form.operations.values()):
             field.observe(self._count, "value")
@@ -105,14 +107,11 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._describe(", ".join(said))
 
     def _on_upload(self, change: Any) -> None:
-        """Take the URLs out of a file, and the file out of the widget, which is saved with the notebook."""
+        """Take the URLs out of a file."""
         if not change["new"]:
             return
-        (file,) = change["new"]
-        name, content = str(file["name"]), bytes(file["content"])
-        self.form.upload.value = ()
         try:
-            self._table = read_upload(name, content)
+            self._table = read_upload(*_taken(self.form.upload))
             self.form.column_box.layout.display = "none"
             self._take(None)
         except ParameterError as error:
@@ -147,10 +146,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._say(f"{counted(len(read.found), 'URL')} taken from the file{left}.")
 
     def plan(self) -> Plan:
-        """Return the form's choices as a plan.
-
-        Raises `ParameterError` if one of its values is not valid.
-        """
+        """Return the form's choices as a plan; raises `ParameterError` for one that is not valid."""
         inputs: Any = self._without_logins(self.form.urls)
         site = " ".join(self._without_logins(self.form.site)) or self.form.site.value.strip()
         if not site and len(inputs) == 1 and is_sitemap(inputs[0]):
@@ -255,6 +251,33 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         # as an output, because in one JupyterLab finds files by their names
         self._written.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
 
+    def _on_search(self, change: Any) -> None:
+        """Put what search engines counted beside the pages of the audit that is shown."""
+        if not change["new"]:
+            return
+        name, content = _taken(self.form.search)
+        if self.audit is None:
+            return
+        try:
+            with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:
+                path = Path(folder, f"search-data{''.join(Path(name).suffixes[-2:])}")
+                path.write_bytes(content)
+                audit = self.audit.with_search_data(path)
+        except WebAnalyticsError as error:
+            self._say(str(error), "bad")
+            return
+        except Exception as error:
+            self._say(f"The file could not be read ({type(error).__name__}).", "bad")
+            return
+        added = audit.raw[audit.raw.columns.difference(self.audit.raw.columns)]
+        known = added.select_dtypes("number").notna().any(axis=1).sum()
+        self.audit, self.frame = audit, audit.raw
+        self._show(audit)
+        counts = ((known, "page"), (len(audit.search_queries), "row by query"))
+        said = [counted(int(count), noun) for count, noun in counts if count]
+        left = f", {counted(len(audit.unmatched), 'row')} of no page" if len(audit.unmatched) else ""
+        self._say(f"Search data of {' and '.join(said) or 'no page'}{left}: see “To do”.", "good")
+
     def _show(self, result: pd.DataFrame | Audit) -> None:
         if self.explorer is None:
             self.explorer = Explorer(result)
@@ -266,6 +289,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         form = self.form
         form.run.disabled, form.stop.disabled = busy, not busy
         form.report.disabled = busy or self.explorer is None
+        form.search.disabled = busy or self.audit is None
         if busy:
             form.bar.layout.display = ""
             form.bar.bar_style = ""
@@ -301,6 +325,13 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         )
         shown = "" if self.explorer is None else self.explorer._repr_html_()
         return {**bundle, "text/plain": repr(self), "text/html": purpose + shown}
+
+
+def _taken(upload: w.FileUpload) -> tuple[str, bytes]:
+    """Return name and content of a file, and take it out of the widget, which the notebook is saved with."""
+    (file,) = upload.value
+    upload.value = ()
+    return str(file["name"]), bytes(file["content"])
 
 
 def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:

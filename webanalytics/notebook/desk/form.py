@@ -15,7 +15,7 @@ import pandas as pd
 from webanalytics.core.run_options import RECORDS, options
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.desk.access import AccessFields
-from webanalytics.notebook.widgets.parts import button, labelled
+from webanalytics.notebook.widgets.parts import button, labelled, row
 from webanalytics.operations import AUDIT, METADATA
 from webanalytics.records.hmac.widget import SecretField
 from webanalytics.runs.backends.hosted import Hosted
@@ -57,10 +57,7 @@ def urls_in_text(text: str) -> Urls:
 
 
 def read_upload(name: str, content: bytes) -> pd.DataFrame:
-    """Return an uploaded table: CSV with any usual separator, or a text file with one URL per line.
-
-    Raises `ParameterError` for any other file, or a table of more than 1,000 columns.
-    """
+    """Return an uploaded CSV, or text file with one URL per line; raises `ParameterError` for others."""
     if b"\0" in content[:1000]:
         raise ParameterError("The `upload` parameter must be a CSV or text file.", "upload")
     try:
@@ -87,10 +84,7 @@ def _columns(line: str, separator: str) -> int:
 
 
 def urls_in_table(table: pd.DataFrame, column: str | None = None) -> Urls:
-    """Return the URLs of a table; their column is detected unless it is ambiguous.
-
-    Raises `ParameterError` if the column is ambiguous; the message names the candidates.
-    """
+    """Return the URLs of a table; raises `ParameterError` with the candidates for an ambiguous column."""
     return urls_in(read_values(table, METADATA, "urls", column).tolist())
 
 
@@ -103,12 +97,6 @@ _NARROW = w.Layout(width="110px")
 
 def _column(*children: w.Widget, **layout: str) -> w.VBox:
     return w.VBox(list(children), layout=w.Layout(min_width="0", overflow="visible", **layout))
-
-
-def _row(*children: w.Widget) -> w.Box:
-    return w.Box(
-        list(children), layout=w.Layout(flex_flow="row wrap", grid_gap="4px 14px", overflow="visible")
-    )
 
 
 class Form:
@@ -138,6 +126,14 @@ class Form:
         )
         self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description="Upload CSV")
         self.upload.layout.width = "auto"
+        self.search = w.FileUpload(
+            accept=".csv,.tsv,.gz,.zip,.xlsx",
+            multiple=False,
+            description="Search data",
+            tooltip="Export of Search Console, Bing or Analytics: clicks beside the pages",
+            disabled=True,
+            layout=w.Layout(width="auto"),
+        )
         self.column = w.Dropdown(
             options=[], tooltip="Column that holds the URLs", layout=w.Layout(width="220px")
         )
@@ -223,7 +219,7 @@ class Form:
         fields.append(labelled("Most pages of a site", self.most))
         fields.append(labelled("Pages that a browser renders", self.render))
         self.access = AccessFields()
-        self.accordion = w.Accordion([_column(_row(*fields), _row(*self.flags.values())), self.access.box])
+        self.accordion = w.Accordion([_column(row(*fields), row(*self.flags.values())), self.access.box])
         self.accordion.layout = w.Layout(margin="6px 2px")
         self.accordion.titles = ("Options", "Passwords and proxies")
 
@@ -241,7 +237,7 @@ class Form:
             self.column_box,
         )
         right = _column(
-            labelled("What to find out", _row(*self.operations.values())),
+            labelled("What to find out", row(*self.operations.values())),
             labelled("Where", self.where),
             self.hosted,
         )
@@ -260,10 +256,7 @@ class Form:
         return names
 
     def run_options(self) -> dict[str, Any]:
-        """Return the options of a run.
-
-        Raises `ParameterError` for an invalid backend, or a budget that is not a number.
-        """
+        """Return the options of a run; raises `ParameterError` for those that are none."""
         opened = self.access.options(self.site.value.strip())
         if self.where.value == HERE:
             fields = self.numbers | self.flags

@@ -122,10 +122,7 @@ class DeskRun(Run):
 
 
 async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame | Audit]]) -> None:
-    """Make the plan's calls one after the other, and put what each returned into `done`.
-
-    If it is interrupted, the last item holds the finished rows of the current call.
-    """
+    """Make the plan's calls, and put what each returned into `done`; of a stopped one its finished rows."""
     token = current_run.set(run)
     inputs, origin = plan.inputs, None
     try:
@@ -161,10 +158,7 @@ def _of_site(frame: Any, origin: Origin | None) -> Any:
 
 
 def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.DataFrame | Audit | None:
-    """Return the frames of the calls side by side, with the columns of the chosen operations.
-
-    With all operations, an audit stays one.
-    """
+    """Return the frames of the calls side by side; an audit stays one where all operations are chosen."""
     if not done:
         return None
     if len(done) == 1:

@@ -81,10 +81,7 @@ def is_sitemap(address: str) -> bool:
 
 
 async def find_sitemaps(text: str, options: Mapping[str, Any]) -> Found:
-    """Return the sitemaps of a site: those that its robots.txt names, else one at a usual place.
-
-    Raises `ParameterError` for something that is no address of a site.
-    """
+    """Return the sitemaps of a site: those that its robots.txt names, else one at a usual place."""
     tries = addresses_of(text)
     if is_sitemap(tries[0]):
         return Found((tries[0],), f"The sitemap {_short(tries[0])}.")
@@ -135,10 +132,7 @@ async def _is_there(fetcher: Fetcher, address: str) -> bool:
 
 
 async def list_pages(text: str, given: list[str], most: int, options: Mapping[str, Any]) -> Listing:
-    """Return the pages of a site or sitemap, after those given, and what was found where.
-
-    Raises `ParameterError` for something that is no address of a site, and a sitemap without a page.
-    """
+    """Return the pages of a site or sitemap, after those given, and what was found where."""
     resolved = resolve({key: value for key, value in options.items() if key not in ("backend", "budget")})
     found = await find_sitemaps(text, resolved)
     if not found.sitemaps:

@@ -18,7 +18,7 @@ from webanalytics.audits.overview.failures import reason
 from webanalytics.audits.overview.head import Head, head
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.notebook.explorer.issues import MANY_PAGES, Issues, can_be_judged
-from webanalytics.notebook.explorer.site import links_of, site_keywords, site_tables
+from webanalytics.notebook.explorer.site import drawn, links_of, site_keywords, site_tables, work_tables
 from webanalytics.notebook.explorer.summary import static_html, summary
 from webanalytics.notebook.explorer.table import clean, column, pages_of, table, with_derived
 from webanalytics.notebook.widgets.previews import TYPES, details, file_bytes
@@ -34,7 +34,7 @@ def _asset(name: str) -> str:
 
 
 class Explorer(anywidget.AnyWidget):
-    """A frame of pages in tabs: overview, issues, pages, site, metadata, readability, keywords, failures.
+    """A frame of pages in tabs: overview, issues, what to do, pages, site, metadata, readability, ...
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Explorer(anywidget.AnyWidget):
             "table": table(pages),
             "summary": summary(pages, past),
             "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
-            "siteKeywords": audit is not None,
+            "whole": audit is not None,
             "crawl": audit is not None and audit.origin.crawl is not None,
         }
         self._frame, self._pages = frame, pages
@@ -118,9 +118,10 @@ class Explorer(anywidget.AnyWidget):
             "details": self._send_details,
             "column": self._send_column,
             "chart": self._send_chart,
-            "keywords": self._send_keywords,
+            "keywords": self._send_tables,
             "issues": self._send_issues,
-            "site": self._send_site,
+            "site": self._send_tables,
+            "to-do": self._send_tables,
             "download": self._send_file,
         }
         if not isinstance(content, dict) or content.get("kind") not in answers:
@@ -171,8 +172,12 @@ class Explorer(anywidget.AnyWidget):
         except Exception:  # the page itself can be shown all the same
             return None
 
-    def _send_site(self, asked: dict[str, Any]) -> None:
-        self.send({"id": asked.get("id"), "tables": site_tables(self._judged().audit)})
+    def _send_tables(self, asked: dict[str, Any]) -> None:
+        """Send the tables of a tab, each when it is ready."""
+        tables = {"site": site_tables, "keywords": site_keywords, "to-do": work_tables}[asked["kind"]]
+        for found in tables(self._judged().audit):
+            self.send({"id": asked.get("id"), "last": False, **drawn(*found)})
+        self.send({"id": asked.get("id"), "last": True})
 
     def _send_column(self, asked: dict[str, Any]) -> None:
         key = asked.get("key")
@@ -191,9 +196,6 @@ class Explorer(anywidget.AnyWidget):
         if self._issues is None:
             raise ParameterError("The `frame` parameter must have a column `url` to have issues.", "frame")
         return self._issues
-
-    def _send_keywords(self, asked: dict[str, Any]) -> None:
-        self.send({"id": asked.get("id"), "tables": site_keywords(self._judged().audit)})
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the report of the frame's issues: one HTML file that needs no network.

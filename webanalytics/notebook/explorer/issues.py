@@ -164,16 +164,7 @@ class Issues:
         return _places([None if scope == "host" else url for url, scope in of_pages])
 
     def overview(self) -> dict[str, Any]:
-        """Return what the overview and the tables of pages show of the issues.
-
-        Returns
-        -------
-        dict
-            ``score``, ``count`` (of issues), ``priorities`` (name, faults, pages and hosts), ``table`` (of
-            the rules, by priority), ``details`` (of each of its rows what the rule's head says), ``causes``
-            (what to fix first), ``alarm`` (why pages cannot be found), ``untried`` (title and reason) and
-            ``columns``: scores and counts for the tables of pages.
-        """
+        """Return what the overview and the tables of pages show of the issues, by name."""
         lines = self._lines[:MOST_RULES]
         frame = pd.DataFrame(
             {
@@ -243,18 +234,7 @@ class Issues:
         ]
 
     def pages(self, rule: Any) -> dict[str, Any]:
-        """Return a table of the pages that a rule concerns.
-
-        Returns
-        -------
-        dict
-            ``table``, and ``rows``: for each of its rows that of the page, None if the page is missing.
-
-        Raises
-        ------
-        ParameterError
-            For a rule that found nothing.
-        """
+        """Return a table of the pages that a rule concerns, and for each row that of its page, if any."""
         if not isinstance(rule, str) or rule not in self._by_rule:
             raise ParameterError("The `rule` parameter must be a rule that found something.", "rule")
         found, numbers = self._found, self._by_rule[rule]

@@ -52,15 +52,7 @@ MOST_KEYWORDS = 300
 
 
 def summary(pages: pd.DataFrame, history: pd.DataFrame | None = None) -> dict[str, Any]:
-    """Return what the tabs show in addition to their tables.
-
-    Returns
-    -------
-    dict
-        ``figures`` (label, value, note), ``bars`` (title, key of the column, rows of label and count),
-        ``keywords`` (word, frequency, pages), ``failures`` (by reason) and ``has`` (which tabs have something
-        to show).
-    """
+    """Return what the tabs show in addition to their tables, and which of them have something to show."""
     statuses = texts(pages, "status")
     words = keyword_totals(pages)
     has_status = "status" in pages.columns

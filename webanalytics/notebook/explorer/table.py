@@ -238,15 +238,7 @@ def _get(item: Any, key: str) -> Any:
 
 
 def table(pages: pd.DataFrame) -> dict[str, Any]:
-    """Return the table that goes to the browser.
-
-    Returns
-    -------
-    dict
-        ``length`` and ``total`` (rows given, rows there are), ``columns`` (key, label, kind, cells and
-        choices of each), ``others`` (columns that are sent on request) and ``views`` (the columns that
-        each tab shows, by use; some come with the issues).
-    """
+    """Return the table that goes to the browser, and the columns that each tab shows of it."""
     shown = pages.iloc[:MOST_ROWS]
     derived = with_derived(shown)
     uses = Counter(map(str, pages.columns))

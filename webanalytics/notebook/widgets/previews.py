@@ -41,15 +41,7 @@ _ELSEWHERE = ("headings", "keywords", "text")
 
 
 def details(row: Mapping[str, Any], limits: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """Return what the explorer shows about one page besides its issues.
-
-    Returns
-    -------
-    dict
-        ``facts`` (short texts), ``search`` and ``card`` (the previews, None where the frame has no metadata),
-        ``headings``, ``keywords`` (pairs of word and frequency), ``text`` with ``cut`` (whether there is
-        more) and ``fields`` (label and text of each non-empty field).
-    """
+    """Return what the explorer shows about one page besides its issues, by name."""
     has_metadata = "title" in row and ("description" in row or "og:title" in row)
     text = row.get("text")
     shown = text if isinstance(text, str) else ""

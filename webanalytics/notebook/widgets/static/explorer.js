@@ -1,7 +1,7 @@
 // The explorer: tabs over one table of pages.
 
 const TABS = [
-  ["overview", "Overview"], ["issues", "Issues"], ["pages", "Pages"], ["site", "Site"], ["metadata", "Metadata"],
+  ["overview", "Overview"], ["issues", "Issues"], ["to-do", "To do"], ["pages", "Pages"], ["site", "Site"], ["metadata", "Metadata"],
   ["readability", "Readability"], ["keywords", "Keywords"], ["failures", "Failures"],
 ];
 const DOWNLOADS = [["html", "Report (HTML)", "report"], ["xlsx", "Excel"], ["csv", "CSV"], ["csv", "Issues CSV", "issues"], ["parquet", "Parquet"]];
@@ -82,7 +82,8 @@ class Explorer {
     this.summary = summary;
     this.head = head;
     this.shownPage = this.page = null;
-    this.drawChart = this.drawWords = this.wordBox = this.metadataBox = null;
+    this.opened = {};
+    this.wordBox = this.metadataBox = null;
     const noun = summary.has.pages ? "page" : "row";
     for (const name of ["pages", "readability", "keywords", "metadata"]) this.fillTable(name, noun);
     const fill = { overview: drawOverview, readability: drawReadability, keywords: drawKeywords, metadata: drawMetadata, failures: drawFailures };
@@ -93,7 +94,7 @@ class Explorer {
     const hint = element("p", { class: "wa-note" }, issues.there ? "Choose a row to see the page: its issues, previews, text and fields." : "Choose a row to see its fields.");
     this.panels.pages.replaceChildren(this.tables.pages.root, this.pageBox = element("div", { class: "wa-page" }, this.store.length ? hint : null));
     this.fillIssues(issues.there);
-    drawSite(this, this.panels.site);
+    drawSite(this);
     const failed = summary.failures.reduce((sum, group) => sum + group.count, 0);
     this.tabs.querySelector("[data-tab=failures]").textContent = failed ? `Failures (${wholeNumbers.format(failed)})` : "Failures";
     this.show(this.tab);
@@ -166,9 +167,7 @@ class Explorer {
     }
     for (const [key, panel] of Object.entries(this.panels)) panel.hidden = key !== name;
     this.tables[name]?.draw();
-    if (name === "readability") this.drawChart?.();
-    if (name === "keywords") this.drawWords?.();
-    if (name === "site") this.drawSite?.();
+    this.opened[name]?.();
     if (name === "issues") this.issues?.open();
     if (name === "metadata" || name === "keywords") this.showPage();
   }

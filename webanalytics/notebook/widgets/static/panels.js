@@ -9,7 +9,7 @@ function drawReadability(explorer, panel) {
   const place = element("div", { class: "wa-picture" });
   panel.replaceChildren(explorer.tables.readability.root, place);
   let drawn = false;
-  explorer.drawChart = async () => {
+  explorer.opened.readability = async () => {
     if (drawn) return;
     drawn = true;
     place.replaceChildren(element("p", { class: "wa-note" }, "Drawing …"));
@@ -43,20 +43,9 @@ function siteWords(words) {
 function drawKeywords(explorer, panel) {
   explorer.wordBox = element("section", { class: "wa-chart" });
   const site = element("div", { class: "wa-site-words" });
-  panel.replaceChildren(site, explorer.tables.keywords.root, element("div", { class: "wa-columns" }, explorer.model.get("_content").siteKeywords ? null : siteWords(explorer.summary.keywords), explorer.wordBox));
-  let drawn = !explorer.model.get("_content").siteKeywords;
-  explorer.drawWords = async () => {
-    if (drawn) return;
-    drawn = true;
-    site.replaceChildren(element("p", { class: "wa-note", role: "status" }, "Reading the keywords of the site …"));
-    try {
-      const [content] = await explorer.ask({ kind: "keywords" });
-      site.replaceChildren(...content.tables.map(({ title, noun, table }) => siteTable(title, noun, table)));
-    } catch (error) {
-      drawn = false;
-      site.replaceChildren(element("p", { class: "wa-note", role: "status" }, error.message));
-    }
-  };
+  const { whole } = explorer.model.get("_content");
+  panel.replaceChildren(site, explorer.tables.keywords.root, element("div", { class: "wa-columns" }, whole ? null : siteWords(explorer.summary.keywords), explorer.wordBox));
+  explorer.opened.keywords = whole ? tablesWhenOpened(explorer, "keywords", "Reading the keywords of the site …", site) : null;
 }
 
 function siteTable(title, noun, table) {

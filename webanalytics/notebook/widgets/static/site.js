@@ -1,24 +1,36 @@
-// A crawl: the tab of its site, and the links around a page.
+// A whole site: the tabs of its crawl and of what to do, and the links around a page.
 
-// Only an audit of a crawl has the tab; its tables are made when it is first opened.
-function drawSite(explorer, panel) {
-  const there = explorer.model.get("_content").crawl === true;
-  explorer.tabs.querySelector("[data-tab=site]").hidden = !there;
-  if (!there && explorer.tab === "site") explorer.tab = "overview";
-  panel.replaceChildren();
-  let drawn = !there;
-  explorer.drawSite = async () => {
+// Tables that are asked for when their tab is first opened, and drawn as they come.
+function tablesWhenOpened(explorer, kind, note, box) {
+  let drawn = false;
+  return async () => {
     if (drawn) return;
     drawn = true;
-    panel.replaceChildren(element("p", { class: "wa-note", role: "status" }, "Reading the links of the site …"));
+    const waiting = element("p", { class: "wa-note", role: "status" }, note);
+    box.replaceChildren(waiting);
     try {
-      const [content] = await explorer.ask({ kind: "site" });
-      panel.replaceChildren(element("div", { class: "wa-site-words" }, ...content.tables.map(({ title, noun, table }) => siteTable(title, noun, table))));
+      await explorer.ask({ kind }, (piece) => {
+        if (!piece.last) waiting.before(siteTable(piece.title, piece.noun, piece.table));
+        return piece.last;
+      });
+      waiting.remove();
     } catch (error) {
       drawn = false;
-      panel.replaceChildren(element("p", { class: "wa-note", role: "status" }, error.message));
+      waiting.textContent = error.message;
     }
   };
+}
+
+// Only an audit of a crawl has the tab of its site, and only an audit knows what to do.
+function drawSite(explorer) {
+  const { crawl, whole } = explorer.model.get("_content");
+  for (const [name, there, note] of [["site", crawl, "Reading the links of the site …"], ["to-do", whole, "Looking for what to do …"]]) {
+    explorer.tabs.querySelector(`[data-tab=${name}]`).hidden = !there;
+    if (!there && explorer.tab === name) explorer.tab = "overview";
+    const box = element("div", { class: "wa-site-words" });
+    explorer.panels[name].replaceChildren(box);
+    explorer.opened[name] = there ? tablesWhenOpened(explorer, name, note, box) : null;
+  }
 }
 
 function linkList(title, links, total) {
