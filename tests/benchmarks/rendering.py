@@ -106,8 +106,8 @@ def row(name: str, site: Mapping[str, bytes | Reply]) -> str:
     words = f"{every['rendered_words']:.0f}" if every["rendered"] else "-"
     cells = [
         *(name, "rendered" if auto["rendered"] else "tried" if tried else "not rendered"),
-        *(f"{auto['words_without_scripts']}", words, f"{len(sent['internal_links'])}"),
-        *(f"{len(every['internal_links'])}", f"{seconds:.1f}", f"{peak.size:.0f}", every["render_note"]),
+        *(f"{auto['words_without_scripts']}", words, f"{sent['internal_links']:.0f}"),
+        *(f"{every['internal_links']:.0f}", f"{seconds:.1f}", f"{peak.size:.0f}", every["render_note"]),
     ]
     return f"| {' | '.join(cells)} |"
 
