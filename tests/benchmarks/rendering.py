@@ -38,7 +38,7 @@ LEAF = {
     f"/lanterns/{one['slug']}": f"{HEAD}<h1>{one['name']}</h1><p>{one['text']}</p>".encode()
     for one in LANTERNS
 }
-SHELL = f"{HEAD}<div id=root></div><script>document.getElementById('root').innerHTML = '<p>Open now.</p><ul>{LINKS}</ul>';"
+SHELL = f"{HEAD}<div id=root></div><script>document.getElementById('root').innerHTML = `<p>Open now.</p><ul>{LINKS}</ul>`;"
 PLAIN: dict[str, Mapping[str, bytes | Reply]] = {
     "plain, no script": {"/": f"{HEAD}<h1>Lanterns</h1><p>{TEXT}</p><ul>{LINKS}</ul>".encode(), **LEAF},
     "plain and short, counted by a script": {
