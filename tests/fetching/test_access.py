@@ -89,7 +89,9 @@ def test_a_redirect_to_another_host_gets_nothing() -> None:
 
 
 LACKING = "The page answered HTTP 401; `access=` sets the password, token or cookies that are sent."
-WRONG = "The page does not accept the password, token or cookies that were sent (HTTP 401); `access=` sets them."
+WRONG = (
+    "The page does not accept the password, token or cookies that were sent (HTTP 401); `access=` sets them."
+)
 
 
 @pytest.mark.parametrize(
