@@ -16,9 +16,9 @@ from webanalytics.audits.overview.failures import COLUMNS as FAILURE_COLUMNS
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
-from webanalytics.core.messages import ERROR_TYPES, advised
-from webanalytics.core.messages.table import (
+from webanalytics.core.messages import (
     CONTENT,
+    ERROR_TYPES,
     FETCHING,
     HOSTED,
     MEANINGS,
@@ -26,6 +26,7 @@ from webanalytics.core.messages.table import (
     SERVICE,
     TOLD,
     Table,
+    advised,
 )
 from webanalytics.core.operations.types import shape_of
 from webanalytics.core.run_options import FUNCTIONS, RECORDS

@@ -14,8 +14,7 @@ from PIL import Image
 
 import webanalytics as wa
 from webanalytics.audits.rules import RULES
-from webanalytics.core.messages import MESSAGES
-from webanalytics.core.messages.table import MEANINGS
+from webanalytics.core.messages import MEANINGS, MESSAGES
 from webanalytics.errors import ERROR_TYPES
 from webanalytics.fetching.testing import sample_site
 from webanalytics.operations import OPERATIONS

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from webanalytics.notebook.widgets import app, explore
     from webanalytics.runs.backends.dask import Dask
     from webanalytics.runs.backends.hosted import Hosted
-    from webanalytics.runs.estimates import estimate
     from webanalytics.runs.frames.kinds import to_arrow, to_polars
     from webanalytics.runs.partial import last_partial
+    from webanalytics.runs.run import estimate
     from webanalytics.sync import (
         audit,
         certificates,
@@ -152,7 +152,7 @@ _HOMES = {
     "audits.logs.table": ("Logs",),
     "audits.moves.plan": ("RedirectMap",),
     "audits.compare.comparison": ("Comparison",),
-    "runs.estimates": ("estimate",),
+    "runs.run": ("estimate",),
     "runs.backends.dask": ("Dask",),
     "runs.backends.hosted": ("Hosted",),
     "notebook.widgets": ("app", "explore"),

@@ -26,7 +26,6 @@ import numpy as np
 from catboost import CatBoostClassifier, Pool
 
 import webanalytics.page
-from webanalytics.page.content.blocks import blocks_of
 from webanalytics.page.content.content import (
     TYPES,
     chosen,
@@ -39,6 +38,7 @@ from webanalytics.page.content.content import (
 from webanalytics.page.content.features import block_features
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.page import Page
+from webanalytics.page.visible_text import blocks_of
 
 TARGET = Path(webanalytics.page.__file__).parent / "data" / "content-model.npz"
 FOLDS = 4

@@ -23,8 +23,7 @@ import webanalytics as wa
 from tests.audits.crawl_examples import crawl_of
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.origin import Origin
-from webanalytics.core.messages import FETCHING, sentence
-from webanalytics.core.messages.table import MESSAGES
+from webanalytics.core.messages import FETCHING, MESSAGES, sentence
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.records import COLUMNS
 from webanalytics.runs.frames.schema import SITEMAP_FIELDS

@@ -8,12 +8,28 @@ from hypothesis import strategies as st
 
 from webanalytics.audits.content.counting import Lexicon
 from webanalytics.audits.content.vocabulary import LEAST, Vocabulary
-from webanalytics.page.keywords.keywords import count_keywords
-from webanalytics.page.keywords.places import places_of
+from webanalytics.page.keywords.keywords import count_keywords, places_of
 
 SIZES = (1, 2, 3)
 WORDS = "green tea keeps tea's l'homme wi-fi c++ r&d the of state charge x Bürger:innen straße ΟΔΥΣΣΕΥΣ 검색 hdr10 ½"
-JOINTS = [" ", "  ", "-", ". ", ", ", "\n", " 2024 ", "’s "]
+WORDS += " .net c# at&t ISPARTA İLİ e\u0301tude\u0301s 3d 2024a _ (tea) 茶"
+JOINTS = [
+    " ",
+    "  ",
+    "-",
+    ". ",
+    ", ",
+    "\n",
+    " 2024 ",
+    "’s ",
+    "\t",
+    "\u00a0",
+    " \u00a0 ",
+    "\r\n",
+    "\u2003",
+    "/",
+    "+",
+]
 texts = st.lists(st.tuples(st.sampled_from(WORDS.split()), st.sampled_from(JOINTS)), max_size=60).map(
     lambda pieces: "".join(word + joint for word, joint in pieces)
 )
@@ -42,7 +58,7 @@ def parts(found: dict[int, dict[str, int]]) -> set[tuple[int, str]]:
     return inside
 
 
-@pytest.mark.parametrize("language", ["en", "fr", "de", "ko"])
+@pytest.mark.parametrize("language", ["en", "fr", "de", "ko", "tr"])
 @pytest.mark.parametrize("least", [2, 4, 6])
 @given(text=texts)
 def test_terms_are_those_that_plain_counting_finds(language: str, least: int, text: str) -> None:

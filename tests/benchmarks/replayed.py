@@ -27,7 +27,7 @@ import psutil
 
 from tests.benchmarks.corpus import corpus_pages
 from webanalytics.core.outcomes import JobResult
-from webanalytics.runs.backends.dask.groups import Answered, Group, answer
+from webanalytics.runs.backends.dask import Answered, Group, answer
 
 WORKERS = 200
 CALLS = {
@@ -110,7 +110,7 @@ def workers() -> None:
     import dask
     from distributed import Worker
 
-    from webanalytics.runs.backends.dask import groups
+    from webanalytics.runs.backends import dask as groups
 
     address, file = sys.argv[1:3]
     answers: Sequence[JobResult] = pickle.loads(Path(file).read_bytes())

@@ -8,7 +8,7 @@ import pytest
 from requests.auth import HTTPDigestAuth
 
 from tests.fetching.closed_sites import Asked, DigestLock
-from webanalytics.core.digest import Challenge
+from webanalytics.core.access_by_host import Challenge
 
 CNONCE = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
 

@@ -13,7 +13,13 @@ import pytest
 import webanalytics
 from webanalytics.core import messages
 from webanalytics.core.messages import (
+    CONTENT,
+    FETCHING,
+    HOSTED,
     MESSAGES,
+    PARAMETERS,
+    SERVICE,
+    TOLD,
     Message,
     must_be,
     one_of,
@@ -22,7 +28,6 @@ from webanalytics.core.messages import (
     row_sentence,
     sentence,
 )
-from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE, TOLD
 from webanalytics.core.outcomes import Outcome, PackedOutcomes
 from webanalytics.errors import ERROR_TYPES, ParameterError, RowError
 from webanalytics.fetching import FetchError
@@ -146,7 +151,7 @@ def test_keys_are_worked_out_in_few_places() -> None:
     """Where a key is not written in the call: passed on, or from the fetcher's table of exceptions."""
     places = {where.partition(":")[0] for where, key in RAISED if key is None}
     assert places <= {"core/messages/__init__.py", "errors.py", "fetching/archives/pages.py", "fetching/exchange.py",
-                      "fetching/fetcher.py", "fetching/gates.py", "fetching/refusals.py", "fetching/rendering/relay.py", "fetching/response.py", "fetching/sitemap.py", "fetching/state.py", "records/hosts/function.py",
+                      "fetching/fetcher.py", "fetching/gates.py", "fetching/rendering/relay.py", "fetching/response.py", "fetching/sitemap.py", "fetching/state.py", "records/hosts/function.py",
                       "runs/backends/content.py", "runs/backends/hosted/wire.py"}  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import webanalytics as wa
-from webanalytics.crawls.actions import WORDS, does
+from webanalytics.crawls.scope import WORDS, does
 from webanalytics.fetching.testing import Reply, SiteServer
 
 DO_IT = {

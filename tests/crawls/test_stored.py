@@ -24,9 +24,9 @@ from tests.effort import BUSY_SECONDS
 from webanalytics.audits.audit import Audit
 from webanalytics.cli import main
 from webanalytics.crawls import rows, run
+from webanalytics.crawls import rows as kept_rows
 from webanalytics.errors import IncompleteRunWarning, ParameterError
 from webanalytics.fetching.testing import Reply, SiteServer
-from webanalytics.runs.storage import outcome_parts as parts
 from webanalytics.runs.storage import row_folder as saving
 from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.lazy_columns import StoredDtype
@@ -43,7 +43,7 @@ def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "FRAME_ROWS", 4)
     monkeypatch.setattr(saving, "PART_ROWS", 8)
     monkeypatch.setattr(rows, "FRAME_ROWS", 4)
-    monkeypatch.setattr(parts, "PART_CHARACTERS", 4_000)
+    monkeypatch.setattr(kept_rows, "PART_CHARACTERS", 4_000)
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,15 @@ from yarl import URL
 
 from tests.effort import BUSY_SECONDS
 from webanalytics.fetching import FetchError
-from webanalytics.fetching.guard import SocketFactory, check_redirect, check_url, is_own, is_public
+from webanalytics.fetching.guard import (
+    SocketFactory,
+    check_redirect,
+    check_url,
+    host_key,
+    is_own,
+    is_public,
+    refusals,
+)
 from webanalytics.fetching.response import Problem
 
 SERVICE_PORTS = (80, 443, 8000, 8080, 8443, 8888)
@@ -170,13 +178,53 @@ def test_user_information_is_told_as_such(url: str) -> None:
 def test_the_machines_own_addresses() -> None:
     assert is_own(socket.AF_INET, "127.0.0.1")
     assert not is_own(socket.AF_INET, "93.184.215.14")
-    assert not is_own(socket.AF_INET, "no address")
+    assert is_own(socket.AF_INET, "no address") is False
+    assert is_public("no address") is False
+    assert is_public("2001:db8::1") is False
+    assert is_public("fe80::1") is False
+
+
+def test_addresses_of_the_greatest_length() -> None:
+    longest = "https://example.com/".ljust(8192, "x")
+    assert str(check_url(longest)) == longest, "to the last letter"
+    with pytest.raises(Problem) as refused:
+        check_url(longest + "x")
+    assert refused.value.key == "long_url"
+    name = ".".join(["a" * 49] * 5)  # with its four dots, of 249 characters
+    assert len(check_url(f"https://{name}.com/").raw_host or "") == 253
+    with pytest.raises(Problem):
+        check_url(f"https://{name}.info/")
+    assert check_url("https://[2a00::]/").raw_host == "2a00::"
+
+
+@pytest.mark.parametrize(
+    "authority", ["[fe80::1%eth0]", "exa mple.com", "example.com%2e", "example.com\\", "example.com: 80"]
+)
+def test_no_sign_of_another_reading_stands_in_an_authority(authority: str) -> None:
+    with pytest.raises(Problem) as refused:
+        check_url(f"http://{authority}/", allow_private=True)
+    assert refused.value.key == "invalid_url"
+
+
+def test_ports_and_hosts_that_are_not_asked_for() -> None:
+    address, port = "https://a.example/x", "https://a.example:8443/x"
+    assert host_key(check_url(port)) == "a.example:8443"
+    assert str(check_url(port, hosts={"a.example:8443"}, ports={8443})) == port
+    for limits, key in (({"hosts": {"b.example"}}, "host"), ({"ports": {80, 443}}, "port")):
+        for check in (check_url, lambda url, **limits: check_redirect(check_url(address), url, **limits)):
+            with pytest.raises(Problem) as refused:
+                check(port, **limits)
+            assert refused.value.key == key
 
 
 def test_the_socket_factory_refuses_by_itself() -> None:
     info = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.1", 80))
+    told: list[str] = []
+    before = refusals.set(told)
     with pytest.raises(PermissionError):
         SocketFactory()(info)
+    refusals.reset(before)
+    assert told == ["10.0.0.1"]
     opened = SocketFactory(allow_private=True)(info)
     assert opened.gettimeout() == 0
     opened.close()
@@ -340,7 +388,7 @@ def test_the_environments_proxy_is_not_used(one: Any, answer: Any, monkeypatch: 
 def test_a_session_dials_only_through_the_check() -> None:
     async def main() -> Any:
         from webanalytics.fetching.exchange import resolver
-        from webanalytics.fetching.limits import FetchSettings
+        from webanalytics.fetching.pace import FetchSettings
         from webanalytics.fetching.session import open_session
 
         names = resolver()

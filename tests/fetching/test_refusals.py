@@ -16,7 +16,7 @@ import pytest
 import webanalytics as wa
 from tests.effort import effort_since
 from tests.fetching.refusal_pages import CHALLENGES, FURTHER, NEAR, ORDINARY, SHOP, customer
-from webanalytics.fetching.refusals import refusal, signs
+from webanalytics.fetching.response import refusal, signs
 from webanalytics.fetching.testing import Reply, SiteServer
 
 OPTIONS = {"allow_private": True, "workers": 1, "progress": False, "robots": False}

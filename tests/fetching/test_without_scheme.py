@@ -17,7 +17,7 @@ from webanalytics.fetching import FetchError
 from webanalytics.fetching.response import Asked
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import METADATA
-from webanalytics.runs.backends import listed, local
+from webanalytics.runs.backends import base, local
 from webanalytics.runs.backends.hosted.wire import sendable
 from webanalytics.urls import lacks_scheme
 
@@ -124,7 +124,7 @@ def test_a_hosted_api_is_sent_a_whole_address() -> None:
 
 def test_hosts_are_fetched_in_turn() -> None:
     jobs = [Job(number, url) for number, url in enumerate(["a.example/1", "a.example/2", "b.example/1"])]
-    assert [job.subject for job in listed.interleave(jobs)] == ["a.example/1", "b.example/1", "a.example/2"]
+    assert [job.subject for job in base.interleave(jobs)] == ["a.example/1", "b.example/1", "a.example/2"]
 
 
 def test_an_audit_of_bare_hosts_finds_the_same() -> None:

@@ -11,12 +11,12 @@ import pytest
 from tests.benchmarks.content import folder, pages, word_f1
 from tests.effort import BUSY_SECONDS
 from tests.page.test_markdown import rendered
-from webanalytics.page.content.blocks import blocks_of
 from webanalytics.page.content.content import Content, content
 from webanalytics.page.content.formats import markdown, plain
 from webanalytics.page.content.units import units
 from webanalytics.page.page import Page
 from webanalytics.page.tree import parse
+from webanalytics.page.visible_text import blocks_of
 
 PROSE = (
     "The keepers of the lanterns climb the stairs every evening, and carry oil with them in cans of tin. " * 3

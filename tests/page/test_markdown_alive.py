@@ -10,11 +10,11 @@ import pytest
 from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
-from webanalytics.page.content.blocks import blocks_of
 from webanalytics.page.content.content import content
 from webanalytics.page.content.formats import markdown
 from webanalytics.page.content.units import units
 from webanalytics.page.page import Page
+from webanalytics.page.visible_text import blocks_of
 
 SIGNS = [
     *(

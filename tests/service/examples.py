@@ -15,7 +15,7 @@ from webanalytics.operations import OPERATIONS
 from webanalytics.page.page import Page
 from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.service.parameters import IN_PLACE_OF_IMAGE
-from webanalytics.service.reference.json_schema import visible
+from webanalytics.service.reference.openapi_parts import visible
 
 SITE = Path(__file__).parents[2] / "data" / "site"
 ORIGIN = "https://lanterns.example"

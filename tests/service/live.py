@@ -22,8 +22,7 @@ from urllib.parse import urlencode, urlsplit
 import psutil
 
 from webanalytics.service.accounts import open_accounts
-from webanalytics.service.addresses import read_networks
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings, read_networks
 
 READY = re.compile(r"listening on (http://\S+)")
 START_SECONDS = 120

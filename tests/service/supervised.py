@@ -54,6 +54,9 @@ class Stub:
     def on_error(self, record: Record) -> None:
         pass
 
+    def on_connections(self, number: int) -> None:
+        pass
+
     def drain(self) -> None:
         self.draining = True
 

@@ -11,9 +11,9 @@ from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
 from webanalytics.service.accounts.base import Key
-from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.headers import caller_address, check_address, check_key
 from webanalytics.service.results import Problem
+from webanalytics.service.settings import read_address, read_networks, within
 
 PROXIES = read_networks(["10.0.0.0/8", "2001:db8:1::/48"])
 

@@ -20,7 +20,7 @@ from tests.effort import BUSY_SECONDS
 from webanalytics.service.results import Record
 from webanalytics.service.server import transport
 from webanalytics.service.server.process import bind
-from webanalytics.service.server.transport import Listener, start
+from webanalytics.service.server.transport import Server, start
 from webanalytics.service.settings import ServiceSettings
 
 SHORT = 0.4
@@ -55,7 +55,7 @@ class Running:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever)
         self.thread.start()
-        self.listener: Listener = self.call(
+        self.listener: Server = self.call(
             start(
                 handle,
                 self.settings,

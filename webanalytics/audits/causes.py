@@ -113,6 +113,8 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     >>> causes(site, found, Health(site, found))[["cause", "pages", "points"]].values.tolist()
     [['Viewport missing on a.', 1, 2.5]]
     """
+    issues = issues.copy(deep=False)
+    issues.attrs = {}  # which pandas copies for each part of a frame
     gained = pd.Series(health.points, index=issues.index)
     groups = {str(name): rows for name, rows in issues.groupby("rule", observed=True, sort=False)}
     rows: list[tuple[Any, ...]] = []

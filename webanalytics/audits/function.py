@@ -36,7 +36,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots import keeping
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, EXTRACT, FACTS
 from webanalytics.runs.backends.base import LOCAL_FAMILY
-from webanalytics.runs.backends.rendering import with_rendering
+from webanalytics.runs.backends.pipeline import with_rendering
 from webanalytics.runs.frames.arrow import declared
 from webanalytics.runs.frames.foreign import as_pandas, is_plain
 from webanalytics.runs.frames.inputs import Inputs

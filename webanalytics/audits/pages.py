@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
-from webanalytics.audits.content.duplicates import THRESHOLD, near_duplicates
-from webanalytics.audits.content.shared_blocks import content_hash, words_in
+from webanalytics.audits.content.duplicates import NearDuplicates, piece_words
+from webanalytics.audits.content.shared_blocks import content_hash
 from webanalytics.audits.directives.robots import directives
 from webanalytics.audits.graph.site_links import canonical_of, normal
 from webanalytics.audits.graph.tables import crawl_columns
@@ -21,7 +21,6 @@ from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
-from webanalytics.runs.storage.temporary_texts import SpilledSequence
 
 if TYPE_CHECKING:
     from webanalytics.audits.score import Health
@@ -118,8 +117,7 @@ def make_site(
     listed_links = None if crawl is not None else site.inlinks
     cells["inlinks"] = [None] * len(pages) if listed_links is None else listed_links.counts
     cells["in_sitemap"] = _listed(site, sitemap)
-    cells.update(_contents(site))
-    cells["near_duplicate_cluster"] = near_clusters(site, cells["indexable"], 100 * THRESHOLD)
+    cells.update(_contents(site, cells["indexable"]))
     columns = {name: make_series(cells[name], dtype, pages.index) for name, (dtype, _) in DERIVED.items()}
     site.pages = pd.concat([pages, pd.DataFrame(columns, index=pages.index)], axis=1)
     site.pages.attrs.update(frame.attrs)
@@ -163,33 +161,44 @@ def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
 
 def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> list[int | None]:
     """Return the number of each row's cluster of near duplicates, None without one."""
-    known = site.addresses
-    rows = enumerate(zip(site.contents(), site.values("content_note"), strict=True))
-    chosen = (
-        content.text if indexable[row] and known.first(row) and not content.is_doubtful(note) else None
-        for row, (content, note) in rows
-    )
-    return near_duplicates(SpilledSequence(chosen), threshold / 100)
+    known, near = piece_words(), NearDuplicates(threshold / 100)
+    rows = zip(site.contents(), site.values("content_note"), _first_of(site, indexable), strict=True)
+    for content, note, is_first in rows:
+        compared = content.text if is_first and not content.is_doubtful(note) else None
+        near.add(known.read(compared.split()).values if compared else None)
+    return near.clusters()
 
 
-def _contents(site: Site) -> dict[str, Cells]:
+def _first_of(site: Site, indexable: Sequence[bool]) -> Iterator[bool]:
+    """Yield whether each row is the first one of a page that search engines may index."""
+    return (known and site.addresses.first(row) for row, known in enumerate(indexable))
+
+
+def _contents(site: Site, indexable: Sequence[bool]) -> dict[str, Cells]:
     cells: dict[str, Cells] = {
         name: [] for name in ("content_words", "content_origin", "content_hash", "text_share")
     }
     hashes: dict[bytes, str] = {}
-    rows = zip(site.good, site.contents(), site.values("visible_text"), site.values("wordCount"), strict=True)
-    for good, (text, origin), visible, main_words in rows:
+    known, near = piece_words(), NearDuplicates()
+    columns = (site.values(name) for name in ("visible_text", "wordCount", "content_note"))
+    rows = zip(site.good, _first_of(site, indexable), site.contents(), *columns, strict=True)
+    for good, is_first, content, visible, main_words, note in rows:
         values: tuple[Any, ...] = (None,) * 4
-        if good and text is not None:
-            words, own, whole = words_in(text), content_hash(text), content_hash(visible or "")
-            if whole and origin != "own":  # a main text may have lost what differs
+        pieces = (content.text or "").split()
+        word_hashes, _, [counts] = known.read(pieces)
+        if good and content.text is not None:
+            words = int(counts.sum())
+            own, whole = content_hash(pieces), content_hash((visible or "").split())
+            if whole and content.origin != "own":  # a main text may have lost what differs
                 own = whole
             elif whole:  # in two sections with blocks of their own equal pages have other contents
                 own = hashes.setdefault(bytes.fromhex(whole)[:16], own or whole)
-            values = (words, origin, own, main_words / words if words and main_words is not None else None)
+            share = main_words / words if words and main_words is not None else None
+            values = (words, content.origin, own, share)
         for column, value in zip(cells.values(), values, strict=True):
             column.append(value)
-    return cells
+        near.add(word_hashes if is_first and not content.is_doubtful(note) else None)
+    return {**cells, "near_duplicate_cluster": near.clusters()}
 
 
 def _texts(site: Site) -> dict[str, Cells]:

@@ -36,8 +36,9 @@ def without_secrets(text: str) -> str:
     """
     if "=" in text:
         text = _OPAQUE.sub(rf"\1\2{MASK}", _NAMED.sub(rf"\1{MASK}", text))
-    if "@" in text and "://" in text:
-        text = _USER.sub(rf"\1{MASK}@", text)
-    if text.count(":") > text.count("://") > 0:  # of a user or a port
-        text = _CUT_USER.sub(rf"\1{MASK}", text)
+    if "://" in text:
+        if "@" in text:
+            text = _USER.sub(rf"\1{MASK}@", text)
+        if text.count(":") > text.count("://"):  # of a user or a port
+            text = _CUT_USER.sub(rf"\1{MASK}", text)
     return text

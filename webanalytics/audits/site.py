@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -178,10 +178,15 @@ class Site:
         urls = [url if good else None for url, good in zip(self.addresses.final, self.good, strict=True)]
         return SharedBlocks(urls, self.values("visible_text"))
 
-    def contents(self) -> Iterator[Content]:
-        """Yield the content of each row: what the page has of its own, where the site is known."""
-        for url, *said in zip(self.addresses.final, *map(self.values, CONTENT_COLUMNS), strict=True):
-            yield self.shared_blocks.content(url, *said)
+    def contents(self, among: Container[int] | None = None) -> Iterator[Content]:
+        """Yield the content of each row: what the page has of its own, where the site is known.
+
+        Where only some rows are asked for, that of others is none.
+        """
+        rows = zip(self.addresses.final, *map(self.values, CONTENT_COLUMNS), strict=True)
+        for row, (url, *said) in enumerate(rows):
+            wanted = among is None or row in among
+            yield self.shared_blocks.content(url, *said) if wanted else Content(None, "own")
 
     @cached_property
     def inlinks(self) -> Inlinks | None:

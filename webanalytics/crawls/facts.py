@@ -1,10 +1,11 @@
-"""What a crawl knows besides its pages, as tables."""
+"""What a crawl knows besides its pages, as tables; its sitemaps, and what is wrong with its robots.txt."""
 
 from __future__ import annotations
 
+from asyncio import Semaphore, gather
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,18 +15,82 @@ from numpy.typing import NDArray
 
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.requests.resources import loaded_of_links, with_broken
+from webanalytics.audits.requests.sources import all_problems
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
+from webanalytics.fetching import Fetcher
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
 from webanalytics.runs.frames.link_table import CHECKED, HOSTS, KINDS, SKIPPED, TRAPS, CrawlFacts, LinkTable
 from webanalytics.runs.frames.schema import frame_of
+from webanalytics.runs.frames.sitemap import sitemap_frame
 from webanalytics.urls import place_hashes
+
+MOST_AT_ONCE = 10
+"""Sites whose sitemaps are read at once."""
+MOST_SAID = 3
+"""Sitemaps of which it is said why they could not be read, and traps that are named in sentences."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What sitemaps list."""
+
+    sitemap: pd.DataFrame | None = None  # what `webanalytics.sitemap` answers, None where there is no sitemap
+    # what is wrong with the robots.txt of the site, by origin
+    robots: Mapping[str, list[str]] = field(default_factory=dict)
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)  # the files themselves, by origin
+    named: bool = False  # whether the call named the sitemaps
+
+    @property
+    def urls(self) -> Iterable[str]:
+        """The pages that are listed."""
+        return () if self.sitemap is None else self.sitemap["url"].dropna().tolist()
+
+    def unread(self) -> Iterator[str]:
+        """Yield what to say of sitemaps that the call named and that could not be read to their end."""
+        if self.sitemap is None or not self.named:
+            return
+        rows = self.sitemap.loc[self.sitemap["error"].notna(), ["sitemap", "error"]]
+        for place, (address, error) in enumerate(rows.itertuples(index=False, name=None)):
+            if place == MOST_SAID:
+                yield f"So it is with {len(rows) - place:,} more sitemaps."
+                return
+            yield f"Of the `sitemap` {address} not all pages are known. {error}"
+
+
+async def read_listed(
+    wanted: tuple[str, ...] | None, origins: Sequence[str], options: Mapping[str, Any], fetcher: Fetcher
+) -> Listed:
+    """Read a crawl's sitemaps; "auto" are those that each robots.txt names, else /sitemap.xml."""
+    files = dict(zip(origins, await gather(*map(fetcher.robots_of, origins)), strict=True))
+    without = Listed(None, all_problems(files), files)
+    if not wanted:
+        return without
+    if wanted != ("auto",):
+        return replace(without, sitemap=await sitemap_frame(wanted, options), named=True)
+    turn = Semaphore(MOST_AT_ONCE)
+    tables = await gather(*(_of_origin(origin, copy, options, turn) for origin, copy in files.items()))
+    found = [table for table in tables if table is not None]
+    return replace(without, sitemap=pd.concat(found, ignore_index=True)) if found else without
+
+
+async def _of_origin(
+    origin: str, copy: RobotsCopy, options: Mapping[str, Any], turn: Semaphore
+) -> pd.DataFrame | None:
+    async with turn:
+        if copy.file.sitemaps:
+            robots = f"{origin}/robots.txt"  # what it names is meant to be read
+            found = await sitemap_frame([robots], {**options, "robots": False})
+            if (found["error_type"].isna() | (found["sitemap"] != robots)).any():
+                return found
+        found = await sitemap_frame([f"{origin}/sitemap.xml"], options)
+        return None if found["url"].isna().all() else found
+
 
 GIVEN_UP = "host_given_up"
 """Key of the failure of a page whose host was not asked any more."""
-MOST_SAID = 3
-"""Traps that are named in sentences."""
 
 
 def crawl_facts(

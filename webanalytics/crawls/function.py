@@ -21,15 +21,14 @@ from webanalytics.audits.storage.folders import keep_stored
 from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
-from webanalytics.crawls.actions import avoid_of
+from webanalytics.crawls.facts import Listed
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
-from webanalytics.crawls.scope import MAX_SEQUENCE, checked, start_address
-from webanalytics.crawls.sitemaps import Listed
+from webanalytics.crawls.scope import MAX_SEQUENCE, avoid_of, checked, start_address
 from webanalytics.fetching.robots import RobotsKept, keeping
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY
-from webanalytics.runs.backends.rendering import with_rendering
+from webanalytics.runs.backends.pipeline import with_rendering
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.link_table import CrawlFacts, Kind
 

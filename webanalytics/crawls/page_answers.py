@@ -14,7 +14,7 @@ from webanalytics.audits.directives.headers import LONGEST_LINK, Headers, links
 from webanalytics.audits.directives.headers import Link as HeaderLink
 from webanalytics.audits.directives.robots import directives
 from webanalytics.core.outcomes import Fetched, JobResult
-from webanalytics.runs.frames.build import JoinedOutcomes
+from webanalytics.runs.frames.build import JoinedOutcomes, fetched_of
 from webanalytics.runs.frames.link_table import RELS, Kind, Link
 from webanalytics.urls import address
 
@@ -120,10 +120,8 @@ def whole(number: int, parts: Mapping[int, JobResult] | None, count: int) -> Job
     apart = parts.get(count - 1)
     if apart is None and any(part.outcomes[0].data is not None for part in parts.values()):
         return None
-    known = [part.fetched for part in parts.values() if part.fetched is not None]
-    fetched = next((item for item in known if item.final_url is not None), known[0] if known else None)
     outcomes = JoinedOutcomes(tuple(parts[place].outcomes for place in range(count - 1)))
-    return JobResult(number, outcomes, fetched, apart=None if apart is None else apart.outcomes)
+    return JobResult(number, outcomes, fetched_of(parts), apart=None if apart is None else apart.outcomes)
 
 
 class Joining:

@@ -1,31 +1,46 @@
 """The rows of a crawl as their turn comes: in memory, or in the folder of `store`.
 
-`crawls.run` hands each settled page over; the frame is made here.
+`crawls.run` hands each settled page over; the frame is made here. Rows in a folder have the links of their
+pages beside them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from webanalytics.core.outcomes import Job, JobResult, digest
+from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome, Outcomes, digest
 from webanalytics.crawls.candidates import Candidate
 from webanalytics.crawls.page_answers import whole
+from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.operations import Operation
+from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Rows
-from webanalytics.runs.storage.checkpoint import NOT_DONE, Checkpoint
-from webanalytics.runs.storage.outcome_parts import Settled, SettledPages
+from webanalytics.runs.storage.checkpoint import (
+    NOT_DONE,
+    ROWS_AT_ONCE,
+    Checkpoint,
+    fetched_of,
+    number_of,
+    outcome_of,
+    row_of,
+    rows_of,
+    schema,
+    table,
+)
 from webanalytics.runs.storage.parts import FRAME_ROWS
 from webanalytics.runs.storage.row_folder import GrowingBuilder, Lay
+from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, named, refusal
 
 NO_ROWS = frozenset(("robots", "not_html"))
 """Failures of pages that have no row, unless they are starts."""
@@ -73,6 +88,117 @@ class RowsInMemory:
         for number, answer in enumerate(self._answers):
             builder.add(replace(answer, number=number))
         return self._laying.lay(builder.frame())
+
+
+_PART = re.compile(rf"found-\d{{6,}}-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
+PART_CHARACTERS = 8_000_000
+"""About how many characters of JSON are a part."""
+MOST_OPEN = 2
+"""Parts that are in memory, undecoded."""
+
+
+class Settled(NamedTuple):
+    """A page: the digest of its input, what was read of its links, and how it was fetched."""
+
+    key: str
+    found: Outcome
+    fetched: Fetched | None
+
+
+class SettledPages:
+    """The pages of a folder, by the digest of their input."""
+
+    def __init__(self, folder: Path, operation: Operation) -> None:
+        self._store = Store(folder, "", _PART)
+        self._operation = operation
+        self._places: dict[str, tuple[int, int]] = {}
+        self._open: OrderedDict[int, list[Any]] = OrderedDict()
+        self._read: tuple[tuple[int, int], Settled] | None = None
+        self._names = {number_of(name): name for name in self._store.parts()}
+        self._next = 1 + max(self._names, default=0)
+
+    def restore(self, wanted: Callable[[str, str | None], bool]) -> None:
+        """Find out which pages are there; of several of one input, the last counts."""
+        for number, name in sorted(self._names.items()):
+            try:
+                for row, known in enumerate(rows_of(self._store, name, ["key", "error_type"])):
+                    if known["key"] is not None and wanted(known["key"], known["error_type"]):
+                        self._places[known["key"]] = number, row
+            except (Unreadable, OSError) as error:
+                raise self._unreadable(name, error) from None
+
+    def result(self, number: int, key: str) -> JobResult | None:
+        """Return the answer about a page, which reads its links when asked for; None for an unknown one."""
+        place = self._places.pop(key, None)
+        if place is None:
+            return None
+        outcomes = _LinkOutcome(self, place)
+        return JobResult(number, outcomes, self.page(place).fetched, apart=outcomes)
+
+    def page(self, place: tuple[int, int]) -> Settled:
+        """Return the page at a place: a part and a row of it."""
+        if self._read is None or self._read[0] != place:
+            try:
+                self._read = place, self._page(*place)
+            except (Unreadable, OSError) as error:
+                raise self._unreadable(self._names[place[0]], error) from None
+        return self._read[1]
+
+    def _page(self, number: int, row: int) -> Settled:
+        batches = self._open.get(number)
+        if batches is None:
+            name = self._names[number]
+            batches = self._open[number] = list(self._store.batches(name, ROWS_AT_ONCE, schema()))
+            while len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)
+        for batch in batches:
+            if row < len(batch):
+                (known,) = batch.slice(row, 1).to_pylist()
+                return Settled(known["key"], outcome_of(known), fetched_of(known["fetched"]))
+            row -= len(batch)
+        raise Unreadable
+
+    def write(self, pages: Iterable[Settled]) -> None:
+        """Write pages as further parts."""
+        rows: list[dict[str, Any]] = []
+        size = 0
+        for page in pages:
+            rows.append(row_of(page.key, self._operation.name, page.found, page.fetched))
+            size += len(rows[-1]["data"] or "") + len(rows[-1]["fetched"] or "")
+            if size > PART_CHARACTERS:
+                self._write(rows)
+                rows, size = [], 0
+        if rows:
+            self._write(rows)
+
+    def _write(self, rows: Sequence[dict[str, Any]]) -> None:
+        try:
+            name = self._store.write_part(named(self._next, "found"), table(rows))
+        except OSError as error:
+            raise WriteError.at("store", "a folder that can be written to", error) from None
+        self._names[self._next] = name
+        self._next += 1
+
+    def _unreadable(self, name: str, error: Exception) -> ParameterError:
+        if isinstance(error, OSError):
+            return refusal("store", f"whose parts can be read: {reason(error)}")
+        return DamagedPartError(self._store.path, name, "store")
+
+
+class _LinkOutcome(Outcomes):
+    """The outcome about the links of a page, read from its part at each access."""
+
+    __slots__ = ("_pages", "_place")
+
+    def __init__(self, pages: SettledPages, place: tuple[int, int]) -> None:
+        self._pages, self._place = pages, place
+
+    def __len__(self) -> int:
+        return 1
+
+    def made(self) -> list[Outcome]:
+        """Return it."""
+        return [self._pages.page(self._place).found]
 
 
 class _Turn(NamedTuple):

@@ -24,14 +24,21 @@ from webanalytics.audits.requests.link_checker import check
 from webanalytics.audits.requests.sources import with_image_sizes
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.crawls.admission import Admission
-from webanalytics.crawls.facts import crawl_facts, cut_off, given_up, to_check, with_resources
+from webanalytics.crawls.facts import (
+    Listed,
+    crawl_facts,
+    cut_off,
+    given_up,
+    read_listed,
+    to_check,
+    with_resources,
+)
 from webanalytics.crawls.frontier import AHEAD, Frontier
 from webanalytics.crawls.page_answers import Joining, read
 from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
 from webanalytics.crawls.scope import Scope
-from webanalytics.crawls.sitemaps import Listed, read_listed
 from webanalytics.crawls.soft404 import seen_in, soft_404s
-from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, WriteError
+from webanalytics.errors import IncompleteRunWarning, ParameterError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.archives.warc_writer import recording
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
@@ -40,8 +47,8 @@ from webanalytics.runs.backends.local import LocalBackend, affordable_settings
 from webanalytics.runs.backends.pipeline import worker_count
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.link_table import CrawlFacts
-from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
+from webanalytics.runs.partial import Partial
+from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS, in_places, tell_of
 from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.row_folder import Lay
 
@@ -108,8 +115,7 @@ class _Crawl:
             ahead=AHEAD if self._streams else 0,
             most_ready=None if call.options["store"] is None else MOST_READY,
         )
-        self._waited_for = current_run.get()
-        self._run = self._waited_for or Run()
+        self._run = current_run.get() or Run()
         self._report = Report(note=self._run.note)
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
@@ -138,7 +144,7 @@ class _Crawl:
 
     async def audit(self) -> Any:
         """Return the audit of all pages; whatever ends the crawl before, what is there is kept."""
-        try:
+        with self._run.ending(self._partial, lambda: self._frontier.found):
             try:
                 frame = await self._crawled()
             except BaseException:
@@ -151,16 +157,7 @@ class _Crawl:
             told = [part for part in (self._frontier.stopped, self._report.stop_reason, *found) if part]
             if told:
                 self._run.emit(functools.partial(warnings.warn, " ".join(told), IncompleteRunWarning))
-            made = await asyncio.to_thread(self._audit, frame, told)
-        except BaseException as error:
-            self._keep_finished(error)
-            raise
-        finally:
-            if self._waited_for is None:
-                self._run.close()
-        if self._waited_for is None:
-            forget(self._partial)
-        return made
+            return await asyncio.to_thread(self._audit, frame, told)
 
     async def _crawled(self) -> pd.DataFrame:
         """Fetch the pages, then what is asked besides, and return the frame of the pages."""
@@ -186,14 +183,6 @@ class _Crawl:
                 frame = await with_image_sizes(frame, self._options)
             self._hosts = fetcher.hosts()
         return frame
-
-    def _keep_finished(self, error: BaseException) -> None:
-        if isinstance(error, ParameterError) and not isinstance(error, WriteError):
-            forget(self._partial)  # a refused checkpoint, for one: nothing was begun
-        elif self._waited_for is None or isinstance(error, Exception):  # nobody else will keep the rows
-            keep(self._partial)
-            if isinstance(error, (HostedError, WriteError)):
-                error.keep(self._partial, self._frontier.found, self._partial.rows)
 
     async def _begin(self) -> None:
         if self._spec.resumable:
@@ -250,6 +239,7 @@ class _Crawl:
 
     async def _pages(self, fetcher: Fetcher) -> None:
         backend, task, operations = self._backend, self._task(), self._call.operations
+        served = [place for place, item in enumerate(operations) if backend.serves(item)]
         window = min(int(self._options["concurrency"]) * 4, 4 * self._most_under_way())
         streamed = backend.stream(task, self, fetcher, window) if self._streams else None
         async with (
@@ -263,7 +253,7 @@ class _Crawl:
             aclosing(streamed or in_waves(backend, replace(task, fetcher=fetcher), self)) as groups,
         ):
             async for group in groups:
-                await self._take(group if self._here else await bodies.add(self._placed(group)))
+                await self._take(group if self._here else await bodies.add(in_places(group, served)))
 
     def _check_links(self) -> None:
         """Raise `ParameterError` where the service returns no HTML to read links from."""
@@ -273,19 +263,6 @@ class _Crawl:
                 f"Premium field), from which a crawl reads their links; {self._backend.name} does not.",
                 "backend",
             )
-
-    def _placed(self, group: Sequence[JobResult]) -> list[JobResult]:
-        """Return answers operation by operation, with their places among those of a crawl."""
-        known = enumerate(self._call.operations)
-        served = [place for place, item in known if self._backend.serves(item)]
-        found: list[JobResult] = []
-        for result in group:
-            if result.position is not None:
-                found.append(replace(result, position=served[result.position]))
-                continue
-            for place, outcome in zip(served, result.outcomes, strict=True):
-                found.append(replace(result, outcomes=(outcome,), position=place))
-        return found
 
     async def next(self, *, wait: bool = True) -> Job | None:
         """Return the next job for the backend, waiting for one if asked to; None at the end of the crawl."""
@@ -356,22 +333,13 @@ class _Crawl:
         facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, reasons)
         if self._call.scope.resources == "check":
             frame = with_resources(frame, facts)
-        about = frame.attrs["webanalytics"]
-        about["crawl"] = {
+        frame.attrs["webanalytics"]["crawl"] = {
             "fetched": self._frontier.fetched,
             "dropped": self._frontier.dropped,
             "query": list(self._call.scope.query) or ["keep"],
             "stopped": facts.stopped,
         }
-        report = self._report
-        if report.hosts:
-            about["hosts"] = list(report.hosts)
-        if self._backend.priced:
-            needed = report.credits_needed
-            frame.attrs["credits"] = {"used": report.used, "left": report.left, "needed": needed}
-            about["premium_left_out"] = sorted(report.premium_missing)
-        if self._options["backend"] is not None:
-            about["backend"] = self._backend.name
+        tell_of(frame, self._report, self._backend, self._options)
         return self._call.finish(frame, facts, self._listed)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.fetcher import Fetcher
-from webanalytics.fetching.limits import FetchSettings
+from webanalytics.fetching.pace import FetchSettings
 from webanalytics.fetching.response import FetchError, Response
 from webanalytics.fetching.sitemap import SitemapLimits, SitemapTree, read_sitemap
 

@@ -20,7 +20,7 @@ from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import Accept, DecodingError, Method, check_body, check_type, decoder_for
 from webanalytics.fetching.guard import dialled_by_proxy, is_public, refusals
-from webanalytics.fetching.limits import FetchSettings, retry_after
+from webanalytics.fetching.pace import FetchSettings, retry_after
 from webanalytics.fetching.response import Exchange, Problem
 from webanalytics.fetching.tls import certificate_of, fault_of
 

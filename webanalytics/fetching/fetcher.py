@@ -31,7 +31,7 @@ from webanalytics.fetching.exchange import (
 )
 from webanalytics.fetching.gates import GIVEN_UP, Elsewhere, HostKnown, Limits, Waiting, turns_away
 from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
-from webanalytics.fetching.limits import FetchSettings, backoff
+from webanalytics.fetching.pace import FetchSettings, backoff
 from webanalytics.fetching.response import Asked, FetchError, FetchLog, Problem, Recorder, Response
 from webanalytics.fetching.robots import (
     RobotsCache,

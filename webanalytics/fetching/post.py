@@ -16,7 +16,7 @@ import aiohttp
 
 from webanalytics.fetching.exchange import resolver
 from webanalytics.fetching.guard import check_url, is_own, is_public
-from webanalytics.fetching.limits import FetchSettings
+from webanalytics.fetching.pace import FetchSettings
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.session import open_session
 

@@ -20,7 +20,7 @@ from yarl import URL
 from webanalytics.core.proxy import Way
 from webanalytics.fetching.content import ACCEPTED, Accept, Method
 from webanalytics.fetching.guard import SocketFactory, dialled_by_proxy
-from webanalytics.fetching.limits import FetchSettings
+from webanalytics.fetching.pace import FetchSettings
 from webanalytics.fetching.response import Problem
 
 # Browsers take 256 KB of headers; sites with long security policies need more than aiohttp's 8 KB.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from yarl import URL
 
 from webanalytics.fetching.exchange import RawResponse, Wanted
-from webanalytics.fetching.refusals import refusal
-from webanalytics.fetching.response import Asked, Exchange, FetchError, FetchLog, Problem, Response
+from webanalytics.fetching.response import Asked, Exchange, FetchError, FetchLog, Problem, Response, refusal
 
 MOST_CHALLENGES = 3
 """Challenges of one try that are answered: with many requests under way, nonces are soon too old."""

@@ -1,4 +1,7 @@
-"""The text that a reader of a page sees, block by block, for keywords, main text and language."""
+"""The text that a reader of a page sees, block by block, for keywords, main text and language.
+
+Main text is chosen among the blocks, with the elements around them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from webanalytics.core.strings import normalized
+from webanalytics.page.content.names import READ, TAGS, bits
 from webanalytics.page.document import Document, Element, Walk
 
 # fmt: off
@@ -121,3 +125,201 @@ def is_undisplayed(element: Element) -> bool:
         return False
     declared = _DISPLAY.findall(_COMMENT.sub("", style) if "/*" in style else style)
     return bool(declared) and declared[-1] == "none"
+
+
+EDGES = (BLOCK_TAGS | {"button", "html"}) - {"br"}
+"""Elements that start and end a block."""
+LEFT_OUT = UNSEEN_TAGS - {"math"} | {"option", "optgroup", "progress", "meter", "map", "rp", "rt", "noindex"}
+_REPLACED = frozenset(("br", "math", "script"))
+_UNREAD = LEFT_OUT | _REPLACED
+BREAK = "\n"
+
+Piece = tuple[str, Element]
+
+
+class Blocks:
+    """The blocks of a page in order, and the block-level elements ("nodes") that hold them."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []  # the text of each block, white space folded
+        # what a block consists of: texts with the elements that they stand in
+        self.pieces: list[list[Piece]] = []
+        self.hosts: list[int] = []  # the node around each block
+        self.linked: list[int] = []  # characters of each block that stand in links
+        self.inner: list[int] = []  # bits of the names of inline elements in each block
+        self.nodes: list[Element] = []  # block-level elements
+        # of each node: the node around it, its first block and the first behind it, bits of its own name, and
+        # how many of its siblings look like it
+        self.parents: list[int] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.names: list[int] = []
+        self.repeats: list[int] = []
+
+    def add(self, pieces: list[Piece], node: int, in_links: int, inside: int) -> None:
+        """Add a block that consists of some pieces, unless there is nothing to read in them."""
+        text = " ".join("".join([piece for piece, _ in pieces]).split())
+        if not text.isascii():
+            text = drop_invisible(text).strip()
+        if text:
+            self.texts.append(text)
+            self.pieces.append(pieces)
+            self.hosts.append(node)
+            self.linked.append(min(in_links, len(text)))
+            self.inner.append(inside)
+
+
+def _names_of(element: Element) -> int:
+    found = TAGS.get(element.tag, 0)
+    attributes = element.attrib
+    for name, value in attributes.items():
+        if name in READ:
+            found |= bits(value)
+    return found
+
+
+def blocks_of(document: Document) -> Blocks:
+    """Return the blocks of text that a page shows."""
+    return _Reading(document).blocks()
+
+
+class _Reading:
+    """One pass over the elements of a page, from which blocks are made as they end."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._made = Blocks()
+        self._pieces: list[Piece] = []
+        self._node = -1
+        self._links = self._in_code = 0
+        """Links and pieces of code that are open."""
+        self._inside = self._in_links = 0
+        """Of the block that is being read: bits of names, and characters in links."""
+        self._opened: list[Element] = []
+        self._shapes: dict[tuple[int, str, str], int] = {}
+        self._keys: list[tuple[int, str, str]] = []
+
+    def blocks(self) -> Blocks:
+        """Read all elements."""
+        elements, opened = self._document.elements, self._opened
+        place, size = 0, len(elements)
+        while place < size:
+            while opened and opened[-1].end <= place:
+                self._close(opened.pop())
+            element = elements[place]
+            tag, attributes = element.tag, element.attrib
+            if tag in _UNREAD or (
+                attributes
+                and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
+                and _is_left_out(element, size)
+            ):
+                self._pass_over(element)
+                place = element.end
+                continue
+            place += 1
+            if tag in EDGES:
+                self._open(element)
+            else:
+                if attributes:
+                    self._inside |= _names_of(element)
+                if tag == "a":
+                    self._links += 1
+            if text := element.text:
+                self._say(text, element)
+            if element.end > place or tag in EDGES:
+                opened.append(element)
+            else:  # an inline element with nothing but text in it ends at once
+                self._close(element)
+        while opened:
+            self._close(opened.pop())
+        self._made.repeats = [self._shapes[key] for key in self._keys]
+        return self._made
+
+    def _say(self, text: str, element: Element) -> None:
+        """Take a text; a block does not begin with white space."""
+        if self._pieces or not text.isspace():
+            self._pieces.append((text, element))
+            if self._links:
+                self._in_links += len(text)
+
+    def _end_block(self) -> None:
+        if self._pieces:
+            self._made.add(self._pieces, self._node, self._in_links, self._inside)
+            self._pieces, self._in_links = [], 0
+        self._inside = 0
+
+    def _pass_over(self, element: Element) -> None:
+        """Take what stands for an element that is not read, and what is behind it."""
+        if element.tag == "br" and not self._in_code and _breaks(self._pieces):
+            self._end_block()
+        elif element.tag in _REPLACED and (written := _in_place_of(self._document, element)):
+            self._pieces.append((written, element))
+        if element.tail and element.parent is not None:
+            self._say(element.tail, element.parent)
+
+    def _open(self, element: Element) -> None:
+        """Begin a node."""
+        self._end_block()
+        tag, attributes, made = element.tag, element.attrib, self._made
+        key = (self._node, tag, attributes.get("class", "") if attributes else "")
+        self._shapes[key] = self._shapes.get(key, 0) + 1
+        self._keys.append(key)
+        made.parents.append(self._node)
+        self._node = len(made.nodes)
+        self._in_code += tag == "pre"
+        made.nodes.append(element)
+        made.starts.append(len(made.texts))
+        made.ends.append(0)
+        made.names.append(_names_of(element) if attributes else TAGS.get(tag, 0))
+
+    def _close(self, element: Element) -> None:
+        """End an element, and take the text behind it."""
+        tag = element.tag
+        if tag in EDGES:
+            self._end_block()
+            self._made.ends[self._node] = len(self._made.texts)
+            self._in_code -= tag == "pre"
+            self._node = self._made.parents[self._node]
+        elif tag == "a":
+            self._links -= 1
+        if element.tail and element.parent is not None:
+            self._say(element.tail, element.parent)
+
+
+def _in_place_of(document: Document, element: Element) -> str:
+    """Return what stands for an element that is not read: a line break, or a formula as it was written."""
+    if element.tag == "br":
+        return BREAK
+    if element.tag == "math":
+        return _formula(document, element)
+    return (element.text or "") if (element.get("type") or "").startswith("math/tex") else ""
+
+
+def _formula(document: Document, element: Element) -> str:
+    """Return a formula as it was written, in TeX where the page has it, else its signs."""
+    written = element.get("alttext") or ""
+    if not written:
+        for part in document.inside(element):
+            if part.tag == "annotation" and "tex" in (part.get("encoding") or "").lower():
+                written = part.text or ""
+    return " ".join((written or document.text_of(element)).split())
+
+
+def _breaks(pieces: list[Piece]) -> bool:
+    """Return whether a line break ends a block, where nothing but white space stands behind another."""
+    for text, element in reversed(pieces):
+        if text == BREAK and element.tag == "br":
+            return True
+        if text.strip():
+            return False
+    return False
+
+
+def _is_left_out(element: Element, size: int) -> bool:
+    attributes = element.attrib
+    # What is behind an open dialog is hidden from assistive technology as a whole.
+    if attributes.get("aria-hidden") == "true" and 2 * (element.end - element.position) < size:
+        return True
+    if "mwe-math" in attributes.get("class", ""):
+        return False  # the formula of the picture beside it
+    return is_undisplayed(element)

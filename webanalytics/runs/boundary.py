@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -26,7 +27,7 @@ from webanalytics.core.environment import kernel
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.run_options import RECORDS, check_served, options, options_for
 from webanalytics.core.strings import did_you_mean
-from webanalytics.errors import AuditInterrupted, ParameterError, WebAnalyticsError
+from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WebAnalyticsError, WriteError
 from webanalytics.runs.frames.foreign import is_plain
 from webanalytics.runs.partial import Partial, begin, forget, keep
 
@@ -143,6 +144,11 @@ PATIENCE = 2.0
 _DONE = object()
 
 
+def is_refusal(error: BaseException) -> bool:
+    """Return whether a call was refused, as for its checkpoint: nothing was begun."""
+    return isinstance(error, ParameterError) and not isinstance(error, WriteError)
+
+
 class Run:
     """What a running call shares with the thread that waits for it."""
 
@@ -228,6 +234,26 @@ class Run:
         self.thread.cancel()
         if self._bar is not None and self.partial is not None:
             self._bar.set_postfix_str(f"keeping {self.partial.rows:,} finished rows")
+
+    @contextmanager
+    def ending(self, partial: Partial, total: Callable[[], int]) -> Iterator[None]:
+        """Keep the finished rows of a call that does not come to its end, unless somebody else will."""
+        alone = current_run.get() is None
+        try:
+            yield
+        except BaseException as error:
+            if is_refusal(error):
+                forget(partial)
+            elif alone or isinstance(error, Exception):
+                keep(partial)
+                if isinstance(error, (HostedError, WriteError)):
+                    error.keep(partial, total(), partial.rows)
+            raise
+        finally:
+            if alone:
+                self.close()
+        if alone:
+            forget(partial)
 
     def finished(self) -> None:
         """Forget the finished rows: the call has returned them all."""

@@ -17,7 +17,7 @@ from webanalytics import loops
 from webanalytics.core.run_options import options_for, resolve
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
-from webanalytics.runs.backends.dask.groups import host_of, site_of
+from webanalytics.runs.backends.dask import host_of, site_of
 from webanalytics.runs.frames.arrow import as_json, declared
 from webanalytics.runs.frames.inputs import Wanted, values_of
 from webanalytics.runs.frames.schema import make_series
@@ -91,18 +91,14 @@ def _travelling(given: dict[str, Any], operation: Operation) -> dict[str, Any]:
 
 def _by_host(table: Any, column: Any, options: Mapping[str, Any]) -> Any:
     """Return a table whose partitions have each host in one of them; the order of rows is lost."""
-    allow, ports = options["allow_private"], options["ports"]
-    hosts = table[column].map_partitions(_hosts, allow, ports, meta=(HOST, "object"))
+    how = {name: options[name] for name in ("allow_private", "ports")}
+    hosts = table[column].map_partitions(_hosts, how, meta=(HOST, "object"))
     return table.assign(**{HOST: hosts}).shuffle(on=HOST)[[column]]
 
 
-def _hosts(values: pd.Series, allow_private: bool, ports: Any) -> pd.Series:
+def _hosts(values: pd.Series, how: Mapping[str, Any]) -> pd.Series:
     """Return the host of each address; of what has none, its place, to spread it."""
-    found = [
-        (isinstance(value, str) and site_of(host_of(value, allow_private=allow_private, ports=ports)))
-        or str(place)
-        for place, value in enumerate(values.tolist())
-    ]
+    found = [site_of(host_of(value, how)) or str(place) for place, value in enumerate(values.tolist())]
     return pd.Series(found, index=values.index, name=HOST, dtype=object)
 
 

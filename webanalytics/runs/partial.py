@@ -70,14 +70,10 @@ def forget(partial: Partial | None) -> None:
 
 def keep(partial: Partial) -> None:
     """Keep the rows of a call that did not come to its end, in the place of earlier ones."""
-    partial.is_over = _yes
+    partial.is_over = lambda: True
     with _changing:
         going = [other for other in _known if other is not partial and not other.is_over()]
         _known[:] = [partial, *going]
-
-
-def _yes() -> bool:
-    return True
 
 
 def last_partial() -> Any:
@@ -123,11 +119,6 @@ def remember(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> None:
     while len(_interrupted) >= MOST:
         del _interrupted[next(iter(_interrupted))]
     _interrupted[_fingerprint(spec, backend, jobs)] = (spec.identity, time.monotonic())
-
-
-def any_interrupted() -> bool:
-    """Return whether a call is remembered."""
-    return bool(_interrupted)
 
 
 def identity_of(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> str:

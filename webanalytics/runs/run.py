@@ -10,7 +10,7 @@ import functools
 import time
 import uuid
 import warnings
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -20,16 +20,16 @@ import pandas as pd
 from webanalytics.core.access import Access
 from webanalytics.core.access_by_host import access_for
 from webanalytics.core.messages import for_terminal
-from webanalytics.core.outcomes import Job, JobResult, Outcome, digest
-from webanalytics.core.run_options import resolve
-from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError, WriteError
-from webanalytics.operations import Operation
+from webanalytics.core.outcomes import UNUSABLE, Job, JobResult, Outcome, digest
+from webanalytics.core.run_options import RECORDS, options, resolve
+from webanalytics.errors import IncompleteRunWarning, ParameterError, RowError, WriteError
+from webanalytics.operations import AUDIT, OPERATIONS, Operation, by_function
 from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, Report, RunSpec, Task
 from webanalytics.runs.backends.local import LocalBackend
-from webanalytics.runs.boundary import Run, current_run
+from webanalytics.runs.boundary import Run, current_run, is_refusal
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Inputs, Rows, Texts, about_texts, read_inputs, read_texts
-from webanalytics.runs.partial import Partial, any_interrupted, forget, identity_of, keep, remember
+from webanalytics.runs.partial import Partial, identity_of, remember
 from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.row_folder import SavingBuilder, keeps_rows
 
@@ -150,6 +150,31 @@ async def in_thread(size: int, function: Callable[..., T], *arguments: Any) -> T
     return await asyncio.to_thread(function, *arguments)
 
 
+def in_places(results: Sequence[JobResult], served: Sequence[int]) -> list[JobResult]:
+    """Return results operation by operation, with their places among all operations of a call."""
+    found: list[JobResult] = []
+    for result in results:
+        if result.position is not None:
+            found.append(replace(result, position=served[result.position]))
+            continue
+        for place, outcome in zip(served, result.outcomes, strict=True):
+            found.append(replace(result, outcomes=(outcome,), position=place))
+    return found
+
+
+def tell_of(frame: pd.DataFrame, report: Report, backend: Backend, options: Mapping[str, Any]) -> None:
+    """Note in the attrs of a frame which hosts were in trouble, what it cost, and who answered."""
+    about = frame.attrs["webanalytics"]
+    if backend.priced:
+        needed = report.credits_needed
+        frame.attrs["credits"] = {"used": report.used, "left": report.left, "needed": needed}
+        about["premium_left_out"] = sorted(report.premium_missing)
+    if report.hosts:
+        about["hosts"] = list(report.hosts)
+    if options["backend"] is not None:
+        about["backend"] = backend.name
+
+
 class _Call:
     """One call in progress: it begins, runs its backend, and ends with a frame, whole or partial."""
 
@@ -167,8 +192,7 @@ class _Call:
         self._builder = FrameBuilder(rows, operations)
         self._jobs: Sequence[Job] = rows.jobs
         self._store: Checkpoint | None = None
-        self._waited_for = current_run.get()
-        self._run = self._waited_for or Run()
+        self._run = current_run.get() or Run()
         self._partial = Partial(
             lambda: hooks.partial(self._finished(), len(rows.labels)), lambda: self._builder.rows_done
         )
@@ -177,33 +201,29 @@ class _Call:
 
     async def frame(self) -> pd.DataFrame:
         """Return the frame of all inputs; whatever ends the call before, the finished rows are kept."""
-        try:
+        with self._run.ending(self._partial, lambda: len(self._rows.labels)):
             try:
-                await self._begin()
-                await self._ask()
-            finally:
-                if self._store is not None:
-                    try:
-                        await self._write_rows(all_of_them=True)
-                    finally:
-                        await self._store.aclose()
-            if self._report.stop_reason:
-                said = for_terminal(self._report.stop_reason)
-                told = functools.partial(warnings.warn, said, IncompleteRunWarning)
-                self._run.emit(told)
-            made = await self._made_frame()
-        except BaseException as error:
-            if isinstance(error, ParameterError) and not isinstance(error, WriteError):
-                forget(self._partial)  # a refused checkpoint, for one: nothing was begun
-            else:
-                self._keep_finished(error)
-            raise
+                return await self._whole_frame()
+            except BaseException as error:
+                if self._backend.priced and self._store is None and not is_refusal(error):
+                    remember(self._spec, self._backend.name, self._rows.jobs)
+                raise
+
+    async def _whole_frame(self) -> pd.DataFrame:
+        try:
+            await self._begin()
+            await self._ask()
         finally:
-            if self._waited_for is None:
-                self._run.close()
-        if self._waited_for is None:
-            forget(self._partial)
-        return made
+            if self._store is not None:
+                try:
+                    await self._write_rows(all_of_them=True)
+                finally:
+                    await self._store.aclose()
+        if self._report.stop_reason:
+            said = for_terminal(self._report.stop_reason)
+            self._run.emit(functools.partial(warnings.warn, said, IncompleteRunWarning))
+        weight = PAGE_WEIGHT if self._operations[0].kind == "page" else 1
+        return await in_thread(len(self._rows.labels) * weight, self._finished)
 
     async def _begin(self) -> None:
         """Take up what an earlier run has left, and show the progress from there."""
@@ -211,8 +231,7 @@ class _Call:
         if self._spec.resumable:
             await self._open_checkpoint()
         elif self._backend.priced:
-            size = len(jobs) if any_interrupted() else 0
-            identity = await in_thread(size, identity_of, self._spec, self._backend.name, jobs)
+            identity = await in_thread(len(jobs), identity_of, self._spec, self._backend.name, jobs)
             self._spec = replace(self._spec, identity=identity)
         name = "audit" if len(self._operations) > 1 else self._operations[0].name
         self._run.start(len(jobs), self._partial, name, self._options["progress"], self._builder.done)
@@ -274,7 +293,7 @@ class _Call:
         async with aclosing(self._backend.run(task, jobs)) as groups:
             async for group in groups:
                 if len(names) < len(self._operations):
-                    group = [part for result in group for part in self._in_places(result)]
+                    group = in_places(group, self._served)
                 await self._take(group if self._hooks.on_group is None else await self._hooks.on_group(group))
 
     def _prepared(self, prepare: Callable[[Job], Job] | None) -> tuple[Sequence[Job], list[JobResult]]:
@@ -293,14 +312,6 @@ class _Call:
             except RowError as error:
                 known.append(JobResult(job.number, (Outcome.failed(error),)))
         return jobs, known
-
-    def _in_places(self, result: JobResult) -> Iterator[JobResult]:
-        """Yield a result operation by operation, with their positions in the whole call."""
-        if result.position is not None:
-            yield replace(result, position=self._served[result.position])
-            return
-        for place, outcome in zip(self._served, result.outcomes, strict=True):
-            yield replace(result, outcomes=(outcome,), position=place)
 
     async def _take(self, group: Sequence[JobResult]) -> None:
         on_answer = self._hooks.on_answer
@@ -340,31 +351,70 @@ class _Call:
             finished = await asyncio.to_thread(write)
             store.forget(digest(self._rows.jobs[number].subject) for number in finished)
 
-    async def _made_frame(self) -> pd.DataFrame:
-        """Return the frame of what is finished, made in a thread where that takes long."""
-        weight = PAGE_WEIGHT if self._operations[0].kind == "page" else 1
-        return await in_thread(len(self._rows.labels) * weight, self._finished)
-
     def _finished(self) -> pd.DataFrame:
         frame = self._builder.frame()
         saved = isinstance(self._builder, SavingBuilder)
         frame = self._hooks.finish(frame if saved else self._hooks.rows(frame))
-        report, backend = self._report, self._backend
-        if backend.priced:
-            needed = report.credits_needed
-            frame.attrs["credits"] = {"used": report.used, "left": report.left, "needed": needed}
-            frame.attrs["webanalytics"]["premium_left_out"] = sorted(report.premium_missing)
-        if report.hosts:
-            frame.attrs["webanalytics"]["hosts"] = list(report.hosts)
-        if self._options["backend"] is not None:
-            frame.attrs["webanalytics"]["backend"] = backend.name
+        tell_of(frame, self._report, self._backend, self._options)
         return frame
 
-    def _keep_finished(self, error: BaseException) -> None:
-        """Keep what an interrupted call has finished, so that nothing is requested or paid for twice."""
-        if self._backend.priced and self._store is None:
-            remember(self._spec, self._backend.name, self._rows.jobs)
-        if self._waited_for is None or isinstance(error, Exception):  # nobody else will keep the rows
-            keep(self._partial)
-            if isinstance(error, (HostedError, WriteError)):
-                error.keep(self._partial, len(self._rows.labels), self._partial.rows)
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a call would cost at most: failed inputs cost nothing."""
+
+    operation: str  # name of the function
+    rows: int  # of the result
+    inputs: int  # distinct ones that can be sent; equal ones are asked about once
+    credits: int  # if every input succeeds; 0 on this machine
+
+    def __int__(self) -> int:
+        return self.credits
+
+
+def estimate(operation: str, inputs: Inputs, backend: Any = None, *, column: str | None = None) -> Estimate:
+    """Return what a call would cost, without making it.
+
+    Parameters
+    ----------
+    operation : str
+        Name of a function: ``"metadata"``, ``"text"``, ``"audit"``, ``"phones"`` and so on.
+    inputs : str, bytes, path, iterable, Series, Index or DataFrame
+        What would be given to it.
+    backend : Hosted, optional
+        Where the work would be done; by default that of `webanalytics.use`.
+    column : str, optional
+        Column of a DataFrame that holds the inputs.
+
+    Returns
+    -------
+    Estimate
+        Rows, distinct inputs and credits.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown operation, or inputs of another kind.
+
+    Examples
+    --------
+    >>> from webanalytics import Hosted
+    >>> backend = Hosted("https://api.example.com", "22bce1bb-4929-4c08-a13f-6061b2c16adc")
+    >>> estimate("text", ["https://a.example/", "https://a.example/", "https://b.example/"], backend)
+    Estimate(operation='text', rows=3, inputs=2, credits=20)
+    """
+    operations = _operations(operation)
+    backend = RECORDS["backend"].check(backend) or options.backend
+    rows = read_inputs(inputs, operations[0], "inputs", column)
+    good = sum(job.subject is not None and job.subject is not UNUSABLE for job in rows.jobs)
+    price = 0 if backend is None else sum(backend.price(item) for item in operations)
+    return Estimate(operation, len(rows.labels), good, good * price)
+
+
+def _operations(name: str) -> tuple[Operation, ...]:
+    if name == "audit":
+        return AUDIT
+    operation = by_function(name)
+    if operation is None:
+        raise ParameterError.one_of("operation", ["audit", *(item.function for item in OPERATIONS.values())])
+    return (operation,)

@@ -26,7 +26,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import orjson
@@ -176,14 +176,7 @@ def choose_format(accept: str | None, query: str | None, offered: Sequence[str])
         if query not in offered:
             raise Problem(400, one_of("format", offered))
         return query
-    if accept is None or accept == "*/*":
-        return offered[0]
-    return _negotiated(accept, tuple(offered))
-
-
-@lru_cache(maxsize=256)
-def _negotiated(accept: str, offered: tuple[str, ...]) -> str:
-    ranges = _media_ranges(accept)
+    ranges = _media_ranges(accept or "")
     best = offered[0]
     best_rank = (0.0, 0, 0)
     for name in offered:

@@ -22,7 +22,6 @@ from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.accounts import SQLITE, digest, open_accounts
 from webanalytics.service.accounts.base import AccountsError, Key
 from webanalytics.service.accounts.store import Accounts
-from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.admission import Admission, ByteBudget, RateLimiter
 from webanalytics.service.answer_formats import choose_format, render
 from webanalytics.service.calls import Answer, Batch, Caller, Calls, check_inputs
@@ -40,8 +39,8 @@ from webanalytics.service.headers import (
     forbidden,
     key_shaped,
     new_request_id,
+    open_headers,
     preflight,
-    trace_context,
 )
 from webanalytics.service.images import ImageStore
 from webanalytics.service.logs import Log, describe
@@ -49,17 +48,15 @@ from webanalytics.service.metrics import Metrics
 from webanalytics.service.parameters import (
     IN_PLACE_OF_IMAGE,
     Body,
-    arrived,
     check_parameters,
     image_too_large,
-    read_object,
     texts,
 )
 from webanalytics.service.payment import Notices
 from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings, read_address, read_networks, within
 
 PREFIX = "/v1/"
 BATCH = "/batch"
@@ -146,7 +143,11 @@ class Service:
         record.status = GONE  # until there is an answer: the request may be cancelled
         self._metrics.begun()
         try:
-            response = None if request.method == "POST" else await self._keyless(request, record)
+            response: web.StreamResponse | None
+            if request.method == "OPTIONS":
+                response = preflight(record.request_id)
+            else:
+                response = await self._public.respond(request, record)
             if response is None:
                 response = await self._keyed(request, record)
             record.status = response.status
@@ -161,23 +162,12 @@ class Service:
         self._log.request(record, seconds)
         self._metrics.request(record, seconds)
 
-    async def _keyless(self, request: web.BaseRequest, record: Record) -> web.StreamResponse | None:
-        """Answer a request that needs no key, None for every other."""
-        if request.method == "OPTIONS":
-            return preflight(record.request_id)
-        return await self._public.respond(request, record)
-
     async def _keyed(self, request: web.BaseRequest, record: Record) -> web.StreamResponse:
         """Answer a request that needs a key; with one, every answer is an envelope."""
         api_key = request.headers.get(KEY_HEADER)
         if api_key is None or not key_shaped(api_key):
             return forbidden(record.request_id)
-        headers = {
-            "Access-Control-Allow-Origin": "*",
-            "X-Content-Type-Options": "nosniff",
-            "x-edge-request-id": record.request_id,
-            "x-cloud-trace-context": trace_context(record.request_id),
-        }
+        headers = open_headers(record.request_id)
         key: Key | None = None
         caller: Caller | None = None
         path = request.rel_url.raw_path
@@ -273,11 +263,6 @@ class Service:
         if operation.method == "GET":
             given = texts(operation, request.query)
             return await self._calls.single(caller, operation, check_parameters(operation, given))
-        if operation.kind != "image":
-            content = arrived(request)
-            if content is not None and len(content) <= self.settings.body_bytes:
-                parameters = check_parameters(operation, read_object(content))
-                return await self._calls.single(caller, operation, parameters)
         async with self._body(request, caller, operation) as body:
             if operation.kind == "image" and request.content_type == FORM:
                 fields = await body.form(operation.subject)

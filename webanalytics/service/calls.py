@@ -168,12 +168,6 @@ class Calls:
         """Return the call to be paid for."""
         return Call(caller.key, operation, caller.record.request_id, price, inputs, promise)
 
-    async def _fetched(
-        self, caller: Caller, operation: Operation, parameters: Mapping[str, Any]
-    ) -> tuple[Answer, int]:
-        result = await self.compute(caller, operation, parameters)
-        return self._answer(caller, operation, result), self.price(operation) if result.ok else 0
-
     def _answer(self, caller: Caller, operation: Operation, result: Result) -> Answer:
         content = envelope(operation, result, premium=caller.plan.premium)
         return Answer(result.status, content, retry_after=result.retry_after, failure=result.failure)
@@ -181,15 +175,17 @@ class Calls:
     async def _paid_first(
         self, caller: Caller, operation: Operation, parameters: Mapping[str, Any], call: Call
     ) -> Answer:
+        async def work(_: Reservation) -> tuple[Answer, int]:
+            result = await self.compute(caller, operation, parameters)
+            return self._answer(caller, operation, result), call.price if result.ok else 0
+
         async with self.admission.place(caller.key.account):
-            return await self.reserved(caller, call, lambda _: self._fetched(caller, operation, parameters))
+            return await self.reserved(caller, call, work)
 
     async def _computed_first(
         self, caller: Caller, operation: Operation, parameters: Mapping[str, Any], call: Call
     ) -> Answer:
-        result = self.engine.compute_record(operation, parameters)
-        if result is None:
-            result = await self.compute(caller, operation, parameters)
+        result = await self.compute(caller, operation, parameters)
         answer = self._answer(caller, operation, result)
         if not result.ok:
             return answer
@@ -327,19 +323,9 @@ class Batch:
     async def _one(self, index: int, credits_held: HeldCredits, left: int) -> Result:
         parameters = self._inputs[index]
         assert not isinstance(parameters, Result)  # noqa: S101 - only open inputs get here
-        if not await credits_held.take(self._price):
-            return no_credits(NoCredits(left), self._price).result
-        used = False
-        try:
-            result: Result | None = None
-            if self._operation.kind == "record":
-                result = self._calls.engine.compute_record(self._operation, parameters)
-            if result is None:
-                result = await self._calls.compute(self._caller, self._operation, parameters)
-            used = result.ok
-        finally:
-            credits_held.give(self._price, used=used)
-        return result
+        return await credits_held.pay(
+            self._price, left, lambda: self._calls.compute(self._caller, self._operation, parameters)
+        )
 
     def _envelope(self) -> dict[str, Any]:
         premium = self._caller.plan.premium

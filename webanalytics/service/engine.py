@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -78,46 +76,20 @@ def fetch_settings(settings: ServiceSettings) -> FetchSettings:
     )
 
 
-@dataclass(frozen=True)
-class Work:
-    """One operation as the engine does it: what its declaration says, looked up once."""
+def _given(operation: Operation, parameters: Mapping[str, Any], *, premium: bool = True) -> dict[str, Any]:
+    """Return the keyword arguments of an analysis; Premium ones take effect on plans that include them."""
+    return {
+        item.keyword: item.service_value
+        if item.local
+        else item.default
+        if item.premium and not premium
+        else parameters[item.name]
+        for item in operation.settings
+    }
 
-    operation: Operation
 
-    @cached_property
-    def function(self) -> Callable[..., dict[str, Any]]:
-        """The analysis."""
-        return analysis_function(self.operation.analysis)
-
-    @cached_property
-    def fields(self) -> tuple[str, ...]:
-        """The fields of an answer, in order."""
-        return tuple(item.name for item in self.operation.fields if not item.extra)
-
-    @cached_property
-    def constants(self) -> dict[str, Any]:
-        """The parameters that only local calls have, with their values in the service."""
-        return {item.keyword: item.service_value for item in self.operation.settings if item.local}
-
-    @cached_property
-    def given(self) -> tuple[tuple[str, str], ...]:
-        """Name and Python keyword of a call's parameters besides its subject."""
-        return tuple((item.name, item.keyword) for item in self.operation.settings if not item.local)
-
-    @cached_property
-    def premium(self) -> dict[str, Any]:
-        """Python keyword to default of the parameters that only take effect on plans that include them."""
-        settings = self.operation.settings
-        return {item.keyword: item.default for item in settings if item.premium and not item.local}
-
-    def settings(self, parameters: Mapping[str, Any], *, premium: bool = True) -> dict[str, Any]:
-        """Return the keyword arguments of the analysis."""
-        settings = {**self.constants, **{keyword: parameters[name] for name, keyword in self.given}}
-        return settings if premium else {**settings, **self.premium}
-
-    def result(self, answer: Mapping[str, Any]) -> Result:
-        """Return a success."""
-        return Result(200, {name: answer[name] for name in self.fields})
+def _success(operation: Operation, answer: Mapping[str, Any]) -> Result:
+    return Result(200, {item.name: answer[item.name] for item in operation.fields if not item.extra})
 
 
 def is_quick(parameters: Mapping[str, Any]) -> bool:
@@ -150,9 +122,8 @@ class Engine:
         self._settings = settings
         self._images = images
         self._names = names
-        self._metrics = metrics
+        self._metrics = metrics or Metrics()
         self._workers = worker_count(settings.workers)
-        self._work = {name: Work(operation) for name, operation in OPERATIONS.items()}
         # every worker is prepared for all that workers do
         self._prepared = tuple(item.analysis for item in OPERATIONS.values() if item.kind != "record")
 
@@ -166,7 +137,7 @@ class Engine:
                 self._fetch_page,
                 settings.page_cache_seconds,
                 settings.page_cache_bytes,
-                on_lookup=None if self._metrics is None else self._metrics.page_cache,
+                on_lookup=self._metrics.page_cache,
             )
             stack.push_async_callback(self._pages.close)
             self._worker_turns = FairSlots(self._workers)
@@ -195,14 +166,11 @@ class Engine:
         self._warming.cancel()
         await asyncio.gather(self._warming, return_exceptions=True)
 
-    def compute_record(self, operation: Operation, parameters: Mapping[str, Any]) -> Result | None:
-        """Return the result of a record operation at once, None where it would take too long for that."""
-        return self._record(operation, parameters) if is_quick(parameters) else None
-
     def _record(self, operation: Operation, parameters: Mapping[str, Any]) -> Result:
-        work = self._work[operation.name]
         try:
-            return work.result(work.function(parameters[operation.subject], **work.settings(parameters)))
+            analyse = analysis_function(operation.analysis)
+            given = _given(operation, parameters)
+            return _success(operation, analyse(parameters[operation.subject], **given))
         except RowError as error:
             return analysis_failure(operation, error.message)
         except ParameterError as error:
@@ -223,21 +191,20 @@ class Engine:
         base_url: str = "",  # public address of the service, for download links
     ) -> Result:
         """Return the result of one call; any error becomes a result, too."""
-        work = self._work[operation.name]
         try:
             if operation.kind == "record":
                 if is_quick(parameters):
                     return self._record(operation, parameters)
                 return await asyncio.to_thread(self._record, operation, parameters)
-            settings = work.settings(parameters, premium=premium)
+            settings = _given(operation, parameters, premium=premium)
             text = operation.alternative
             if text is not None and text.name in parameters:
-                return await self._text(work, text.name, parameters[text.name], settings, account)
+                return await self._text(operation, text.name, parameters[text.name], settings, account)
             subject = parameters[operation.subject]
             if operation.kind == "page":
-                return await self._page(work, subject, settings, account, fresh)
+                return await self._page(operation, subject, settings, account, fresh)
             settings["limits"] = ImageLimits(max_bytes=upload_bytes)
-            return await self._image(work, subject, settings, account, base_url)
+            return await self._image(operation, subject, settings, account, base_url)
         except Problem as problem:
             return problem.result
         except FetchError as error:
@@ -257,28 +224,30 @@ class Engine:
         return service_failure(operation)
 
     async def _page(
-        self, work: Work, url: str, settings: dict[str, Any], account: int, fresh: bool
+        self, operation: Operation, url: str, settings: dict[str, Any], account: int, fresh: bool
     ) -> Result:
         page = await self._pages.get(account, url, fresh=fresh)
         content = (page.content, url, page.final_url, page.content_type)
-        answer = await self._analyse(work, settings, content, len(page.content), account)
-        return work.result(answer) if isinstance(answer, Mapping) else answer
+        answer = await self._analyse(operation, settings, content, len(page.content), account)
+        return _success(operation, answer) if isinstance(answer, Mapping) else answer
 
-    async def _text(self, work: Work, name: str, text: str, settings: dict[str, Any], account: int) -> Result:
+    async def _text(
+        self, operation: Operation, name: str, text: str, settings: dict[str, Any], account: int
+    ) -> Result:
         """Return the result of a text that stands in the place of a page: nothing is fetched."""
-        answer = await self._analyse(work, settings, TextRecord(text).page, len(text), account, name)
-        return work.result(answer) if isinstance(answer, Mapping) else answer
+        answer = await self._analyse(operation, settings, TextRecord(text).page, len(text), account, name)
+        return _success(operation, answer) if isinstance(answer, Mapping) else answer
 
     async def _image(
-        self, work: Work, image: str | bytes, settings: dict[str, Any], account: int, base_url: str
+        self, operation: Operation, image: str | bytes, settings: dict[str, Any], account: int, base_url: str
     ) -> Result:
-        content = await self._image_content(work.operation, image, settings["limits"].max_bytes, account)
-        answer = await self._analyse(work, settings, content, len(content), account)
+        content = await self._image_content(operation, image, settings["limits"].max_bytes, account)
+        answer = await self._analyse(operation, settings, content, len(content), account)
         if not isinstance(answer, Mapping):
             return answer
         extension = answer["outputFormat"]
         stored = await self._images.save(answer["content"], extension)
-        return work.result({**answer, **stored.fields(base_url)})
+        return _success(operation, {**answer, **stored.fields(base_url)})
 
     async def _image_content(
         self, operation: Operation, image: str | bytes, limit: int, account: int
@@ -322,14 +291,18 @@ class Engine:
                 crowded = Message("site_busy", {"parameter": operation.subject})
                 raise Problem(503, crowded, retry_after=WAIT_SECONDS) from None
             finally:
-                if self._metrics is not None:
-                    self._metrics.fetched(outcome, clock() - began)
+                self._metrics.fetched(outcome, clock() - began)
 
     async def _analyse(
-        self, work: Work, settings: dict[str, Any], content: Any, size: int, account: int, parameter: str = ""
+        self,
+        operation: Operation,
+        settings: dict[str, Any],
+        content: Any,
+        size: int,
+        account: int,
+        parameter: str = "",
     ) -> Mapping[str, Any] | Result:
         """Return a worker's answer, or the result of a failure, whose sentence names the parameter."""
-        operation = work.operation
         deadline = self._settings.parse_timeout if operation.kind == "page" else self._settings.image_timeout
         clock = asyncio.get_running_loop().time
         with self._answering.inflight.hold(size):
@@ -346,8 +319,7 @@ class Engine:
                     self._worker_turns.charge(account, clock() - began)
                     return Result(503, None, error.message, ANALYSIS_RETRY_SECONDS)
                 finally:
-                    if self._metrics is not None:
-                        self._metrics.analysed(operation.name, label, clock() - began)
+                    self._metrics.analysed(operation.name, label, clock() - began)
         if not isinstance(outcome, Message):
             return outcome
         result = analysis_failure(operation, outcome)

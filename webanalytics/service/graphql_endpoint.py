@@ -18,11 +18,11 @@ import graphql as gql
 from webanalytics.core.operations.types import Kind, Shape, shape_of
 from webanalytics.core.strings import one_line
 from webanalytics.operations import OPERATIONS, Field, Operation
-from webanalytics.service.accounts.base import NoCredits, Reservation
+from webanalytics.service.accounts.base import Reservation
 from webanalytics.service.calls import Answer, Caller, Calls
 from webanalytics.service.headers import check_operation
 from webanalytics.service.parameters import check_parameters
-from webanalytics.service.payment import HeldCredits, idempotency, no_credits
+from webanalytics.service.payment import HeldCredits, idempotency
 from webanalytics.service.results import Problem, Result, visible_fields
 from webanalytics.service.settings import ServiceSettings
 
@@ -380,17 +380,12 @@ class Queries:
                 parameters = check_parameters(operation, given)
             except Problem as problem:
                 return problem.result
-            price = self._calls.price(operation)
-            if not await credits_held.take(price):
-                return no_credits(NoCredits(held.remaining), price).result
-            used = False
-            try:
+
+            async def work() -> Result:
                 async with window:
-                    result = await self._calls.compute(caller, operation, parameters)
-                used = result.ok
-            finally:
-                credits_held.give(price, used=used)
-            return result
+                    return await self._calls.compute(caller, operation, parameters)
+
+            return await credits_held.pay(self._calls.price(operation), held.remaining, work)
 
         content = await self._endpoint.execute(prepared, run, premium=caller.plan.premium)
         return Answer(200, content), credits_held.spent

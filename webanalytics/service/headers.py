@@ -12,8 +12,8 @@ from aiohttp import web
 from webanalytics.core.messages import Message
 from webanalytics.operations import Operation
 from webanalytics.service.accounts.base import Key
-from webanalytics.service.addresses import Address, Network, read_address, within
 from webanalytics.service.results import Problem, error_type
+from webanalytics.service.settings import Address, Network, read_address, within
 
 KEY_HEADER = "x-api-key"
 REMAINING_HEADER = "x-api-remaining-credits"
@@ -82,6 +82,16 @@ def error_headers(status: int, failure: Message | str | None) -> dict[str, str]:
     kind, key = error_type(status, failure), getattr(failure, "key", None)
     named = ((ERROR_TYPE_HEADER, kind), (ERROR_KEY_HEADER, key))
     return {name: value for name, value in named if value is not None}
+
+
+def open_headers(request_id: str) -> dict[str, str]:
+    """Return the headers of every answer that pages of any origin may read."""
+    return {
+        "Access-Control-Allow-Origin": "*",
+        "X-Content-Type-Options": "nosniff",
+        "x-edge-request-id": request_id,
+        "x-cloud-trace-context": trace_context(request_id),
+    }
 
 
 def forbidden(request_id: str) -> web.Response:

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from webanalytics import loops
 from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
-from webanalytics.service.addresses import read_networks
 from webanalytics.service.configuration import operation_name
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings, read_networks
 
 if TYPE_CHECKING:
     from webanalytics.service.accounts.base import Key, KeyRow
     from webanalytics.service.accounts.store import Accounts
-    from webanalytics.service.addresses import Network
+    from webanalytics.service.settings import Network
 
 T = TypeVar("T")
 PREFIX_LENGTH = 8
@@ -120,23 +119,17 @@ def _networks(key: Key) -> str:
 def key_rows(rows: Sequence[KeyRow], now: float) -> list[dict[str, Any]]:
     """Return the displayed values of each key, by column."""
     return [
-        dict(
-            zip(
-                COLUMNS,
-                (
-                    row.key.prefix,
-                    row.account_name,
-                    row.key.plan,
-                    row.credits,
-                    _operations(row.key),
-                    _networks(row.key),
-                    moment(row.key.expires) or "never",
-                    state(row.key, now),
-                    moment(row.last_used) or "never",
-                ),
-                strict=True,
-            )
-        )
+        {
+            "key": row.key.prefix,
+            "account": row.account_name,
+            "plan": row.key.plan,
+            "credits": row.credits,
+            "operations": _operations(row.key),
+            "ip": _networks(row.key),
+            "expires": moment(row.key.expires) or "never",
+            "state": state(row.key, now),
+            "last_used": moment(row.last_used) or "never",
+        }
         for row in rows
     ]
 
@@ -194,16 +187,9 @@ def _create(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
     networks = parse_networks(arguments.ip) if arguments.ip else ()
     expires = parse_expiry(arguments.expires, time.time()) if arguments.expires else None
 
-    async def work(accounts: Accounts) -> tuple[str, Key]:
-        return await accounts.create_key(
-            account=arguments.account,
-            plan=arguments.plan,
-            operations=operations,
-            networks=networks,
-            expires=expires,
-        )
-
-    _show_once(*_run(settings, work, create=True))
+    made = {"account": arguments.account, "plan": arguments.plan, "operations": operations}
+    made |= {"networks": networks, "expires": expires}
+    _show_once(*_run(settings, lambda accounts: accounts.create_key(**made), create=True))
     return 0
 
 
@@ -216,11 +202,7 @@ def _list(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
 def _rotate(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
     prefix = parse_prefix(arguments.prefix)
     keep = parse_duration(arguments.keep, "keep") if arguments.keep else 0.0
-
-    async def work(accounts: Accounts) -> tuple[str, Key]:
-        return await accounts.rotate_key(prefix, keep)
-
-    _show_once(*_run(settings, work))
+    _show_once(*_run(settings, lambda accounts: accounts.rotate_key(prefix, keep)))
     until = f"until {moment(time.time() + keep)}" if keep else "no longer"
     print(f"The key {prefix}... works {until}.", file=sys.stderr)
     return 0
@@ -228,11 +210,7 @@ def _rotate(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
 
 def _revoke(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
     prefix = parse_prefix(arguments.prefix)
-
-    async def work(accounts: Accounts) -> Key:
-        return await accounts.revoke_key(prefix)
-
-    key = _run(settings, work)
+    key = _run(settings, lambda accounts: accounts.revoke_key(prefix))
     print(f"The key {key.prefix}... is revoked.", file=sys.stderr)
     return 0
 

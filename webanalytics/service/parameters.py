@@ -67,14 +67,6 @@ def read_object(text: bytes) -> dict[str, Any]:
     return value
 
 
-def arrived(request: web.BaseRequest) -> bytes | None:
-    """Return a plain body that came with its headers, as small ones do; None for any other."""
-    content = request.content
-    if not content.is_eof() or "Content-Encoding" in request.headers:
-        return None
-    return content.read_nowait()
-
-
 class _Decoder:
     """Takes the content encoding off a body, a bounded piece at a time."""
 

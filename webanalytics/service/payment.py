@@ -8,7 +8,7 @@ import hmac
 import json
 import re
 import zlib
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ from webanalytics.service.accounts.base import Conflict, Idempotency, Key, NoCre
 from webanalytics.service.answer_formats import render
 from webanalytics.service.headers import REMAINING_HEADER
 from webanalytics.service.logs import Log
-from webanalytics.service.results import Problem
+from webanalytics.service.results import Problem, Result
 
 T = TypeVar("T")
 
@@ -138,6 +138,18 @@ class HeldCredits:
         self._out = 0
         self.spent = 0
         self._changed = asyncio.Event()
+
+    async def pay(self, price: int, left: int, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Return the result of one item, which is paid if it succeeds, or that of a refusal."""
+        if not await self.take(price):
+            return no_credits(NoCredits(left), price).result
+        used = False
+        try:
+            result = await work()
+            used = result.ok
+        finally:
+            self.give(price, used=used)
+        return result
 
     async def take(self, price: int) -> bool:
         """Take the price of one item; return False if the credits left do not cover it."""

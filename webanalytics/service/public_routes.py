@@ -11,7 +11,7 @@ from aiohttp import web
 from webanalytics.core.messages import Message
 from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.answer_formats import render
-from webanalytics.service.headers import caller_request_id, error_headers, trace_context
+from webanalytics.service.headers import caller_request_id, error_headers, open_headers
 from webanalytics.service.images import PATH, ImageStore
 from webanalytics.service.metrics import Metrics
 from webanalytics.service.reference.docs import CONTENT_SECURITY_POLICY, docs_page
@@ -50,7 +50,7 @@ class PublicPages:
             return None
         record.operation = path.removeprefix("/v1").strip("/")
         status, body, content_type = content
-        headers = self._headers(record, content_type)
+        headers = {**open_headers(record.request_id), "Content-Type": content_type}
         if path in INNER:
             del headers["Access-Control-Allow-Origin"]
         if content_type.startswith("text/html"):
@@ -80,7 +80,7 @@ class PublicPages:
             return self._refused(request, record, problem)
         if found is None:
             return self._refused(request, record, Problem(404, Message("no_image")))
-        headers = self._headers(record, found.mime_type)
+        headers = {**open_headers(record.request_id), "Content-Type": found.mime_type}
         content = found.content
         size = len(content) if isinstance(content, bytes) else content.size
         headers["Content-Length"] = str(size)
@@ -91,19 +91,9 @@ class PublicPages:
 
     def _refused(self, request: web.BaseRequest, record: Record, problem: Problem) -> web.Response:
         body, content_type = render(failure(problem.sentence), "json")
-        headers = self._headers(record, content_type)
+        headers = {**open_headers(record.request_id), "Content-Type": content_type}
         headers["X-Request-ID"] = caller_request_id(request.headers.get("X-Request-ID"), record.request_id)
         headers.update(error_headers(problem.status, problem.failure))
         if problem.retry_after is not None:
             headers["retry-after"] = str(max(1, round(problem.retry_after)))
         return web.Response(status=problem.status, body=body, headers=headers)
-
-    @staticmethod
-    def _headers(record: Record, content_type: str) -> dict[str, str]:
-        return {
-            "Access-Control-Allow-Origin": "*",
-            "Content-Type": content_type,
-            "X-Content-Type-Options": "nosniff",
-            "x-edge-request-id": record.request_id,
-            "x-cloud-trace-context": trace_context(record.request_id),
-        }

@@ -35,8 +35,6 @@ UNREACHABLE_NOW = frozenset(
 # A service names kinds of failures in its first words, which are part of its contract.
 _SAID: Mapping[ErrorType | None, ErrorType] = {"connection": "refused", "refused": "http"}
 
-_visible: dict[tuple[str, bool], tuple[str, ...]] = {}
-
 
 def error_type(status: int, failure: Message | str | None) -> ErrorType | None:
     """Return the type of a failure; for a finished sentence, that of its status."""
@@ -176,12 +174,8 @@ def visible_fields(operation: Operation, premium: bool) -> tuple[str, ...]:
     >>> visible_fields(OPERATIONS["dane"], premium=False)
     ('raw_record', 'parsed', 'validation')
     """
-    names = _visible.get((operation.name, premium))
-    if names is None:
-        fields = (field for field in operation.fields if not field.extra and (premium or not field.premium))
-        names = tuple(field.name for field in fields if not field.path)
-        _visible[operation.name, premium] = names
-    return names
+    fields = (field for field in operation.fields if not field.extra and (premium or not field.premium))
+    return tuple(field.name for field in fields if not field.path)
 
 
 def failure(sentence: str) -> dict[str, Any]:

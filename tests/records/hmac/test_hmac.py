@@ -147,9 +147,17 @@ def test_wrong_parameters(parameters, named, sentence):
     assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize("secret", ["hunter2-\ud800", 31337, None, ""])
-def test_a_bad_secret_is_named_and_not_shown(secret):
-    with pytest.raises(ParameterError) as caught:
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [
+        ("hunter2-\ud800", "must be text that UTF-8 can encode."),
+        (31337, "must be a string or bytes."),
+        (None, "must be a string or bytes."),
+        ("", "must not be empty."),
+    ],
+)
+def test_a_bad_secret_is_named_and_not_shown(secret, said):
+    with pytest.raises(ParameterError, match=said) as caught:
         hmac.analyse("message", secret)
     assert caught.value.parameter == "secret"
     assert caught.value.__context__ is None, "a UnicodeEncodeError in the chain would carry the secret"
@@ -205,5 +213,8 @@ def test_secrets_compare_by_value():
     assert Secret("key") == Secret(b"key") == Secret(Secret("key"))
     assert Secret("key") != Secret("kez")
     assert Secret("key") != "key"
+    assert (Secret("key") == "key") is False
+    with pytest.raises(TypeError, match="Secret cannot be pickled"):
+        Secret("key").__getstate__()  # what copies of slots would be made of
     assert Secret("käy").reveal() == b"k\xc3\xa4y"
     assert hmac.analyse("m", Secret("key")) == hmac.analyse("m", "key")

@@ -13,8 +13,8 @@ from tests.records.images import apng_files
 from tests.records.images.apng_files import BACKGROUND, NONE, OVER, PREVIOUS, SOURCE, Frame, chunk, written
 from tests.records.images.pictures import frames_of
 from webanalytics.errors import RowError
-from webanalytics.records.images.apng import apng_parts
 from webanalytics.records.images.convert import analyse
+from webanalytics.records.images.frames import apng_parts
 
 RED, BLUE = (255, 0, 0, 255), (0, 0, 255, 255)
 CLEAR, HALF = (0, 0, 0, 0), (0, 255, 0, 128)

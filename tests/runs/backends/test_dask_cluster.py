@@ -19,7 +19,7 @@ from pandas.testing import assert_frame_equal
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from tests.runs.backends.origin import BUSY, Origin
-from webanalytics.runs.backends.dask import backend as spoken
+from webanalytics.runs.backends import dask as spoken
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -164,7 +164,7 @@ def poison() -> Any:
 
     class Poison(distributed.WorkerPlugin):  # type: ignore[misc, name-defined]
         def setup(self, worker: Any) -> None:
-            from webanalytics.runs.backends.listed import Listed
+            from webanalytics.runs.backends.base import Listed
             from webanalytics.runs.backends.local import LocalBackend
 
             stream = LocalBackend.stream

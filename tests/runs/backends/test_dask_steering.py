@@ -24,8 +24,7 @@ from tests.runs.backends.origin import BUSY, Answer, Origin, page
 from tests.runs.hosted.running import equal
 from webanalytics.core.outcomes import Job, PageRecord
 from webanalytics.fetching.testing import SiteServer
-from webanalytics.runs.backends.dask import Dask
-from webanalytics.runs.backends.dask.groups import Answered, Group, answer, attempt, grouped
+from webanalytics.runs.backends.dask import Answered, Dask, Group, answer, attempt, grouped
 
 distributed = pytest.importorskip("distributed")
 

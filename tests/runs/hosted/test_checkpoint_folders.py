@@ -21,7 +21,7 @@ from webanalytics.core.outcomes import digest
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.runs.storage import journal
-from webanalytics.runs.storage.outcome_parts import PART
+from webanalytics.runs.storage.checkpoint import PART
 from webanalytics.runs.storage.store import Store, named
 
 SECRET = "a secret that nobody may read"

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import webanalytics
-from webanalytics.core.messages import MESSAGES, sentence
-from webanalytics.core.messages.table import CONTENT, FETCHING, SERVICE
+from webanalytics.core.messages import CONTENT, FETCHING, MESSAGES, SERVICE, sentence
 from webanalytics.operations import OPERATIONS
 from webanalytics.runs.backends.hosted.wire import failure_of
 

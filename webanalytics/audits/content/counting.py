@@ -13,13 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from webanalytics.audits.content.pieces import Pieces
 from webanalytics.audits.content.vocabulary import LEAST, LONGEST, MASK, STEP, Numbers, Vocabulary, term_hash
 from webanalytics.page.keywords.keywords import MAX_LENGTH
-from webanalytics.page.keywords.segmentation import UNSPACED_JOINT, bare, letters, tokens, without_joint
+from webanalytics.page.keywords.segmentation import (
+    DOTTED_I,
+    UNSPACED,
+    UNSPACED_JOINT,
+    bare,
+    letters,
+    tokens,
+    without_joint,
+)
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 
 Flags = npt.NDArray[np.bool_]
 
+_BLANKS = (("\t", " "), ("\u00a0", " "), ("\n", " \n "))  # a line break is a piece, which joins nothing
 _SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
 
 
@@ -44,9 +54,11 @@ class _Runs(NamedTuple):
 
 
 class Lexicon(dict[str, int]):
-    """The words of one language as texts have them, each with what joins it to the next one, by number.
+    """The words of one language by number.
 
-    ``vocabulary`` gets the terms of the texts that are counted, of so many words as ``sizes`` say.
+    ``vocabulary`` gets the terms of the texts that are counted, of so many words as ``sizes`` say. Of a text
+    each word is a number whose last two bits say what joins it to the next one: nothing, a space or a
+    hyphen, nothing between two words of a script without spaces.
 
     Examples
     --------
@@ -71,13 +83,13 @@ class Lexicon(dict[str, int]):
         self._sizes, self._min_length = frozenset(sizes), min_length
         self._left_out = chosen_stop_words(stop_words, language)
         self._words: list[str] = []
-        # By number: the word's hash, the number that it has as a term or -1, its length, whether a phrase may
-        # begin or end with it, and what joins it to the next word.
+        # By number: the word's hash, the number that it has as a term or -1, its length, and whether a phrase
+        # may begin or end with it.
         self._hashes, self._terms, self._lengths = array("Q"), array("q"), array("q")
-        self._ends, self._joints = array("b"), array("b")
+        self._ends = array("b")
+        self._pieces = Pieces(self._look, 2)
 
-    def __missing__(self, token: str) -> int:
-        word = without_joint(token)
+    def __missing__(self, word: str) -> int:
         short = bare(word, self._language) if "'" in word else word
         good = word not in self._left_out and short not in self._left_out
         size = max(letters(short), len(word) if "'" not in word and self._min_length > 1 else 0)
@@ -87,8 +99,7 @@ class Lexicon(dict[str, int]):
         self._terms.append(self._vocabulary[short] if is_term else -1)
         self._lengths.append(len(short))
         self._ends.append(good and letters(short) > 1)
-        self._joints.append(0 if word == token else 2 if token.endswith(UNSPACED_JOINT) else 1)
-        number = self[token] = len(self)
+        number = self[word] = len(self)
         return number
 
     def count(self, text: str, places: Mapping[str, str | None]) -> Counted:
@@ -96,7 +107,7 @@ class Lexicon(dict[str, int]):
 
         ``places`` are other texts of the page in which they may stand, None for one that is not known.
         """
-        words = self._numbers(tokens(text, self._language))
+        words = self._read(text)
         runs = list(self._runs(words))
         starts = [np.flatnonzero(run.are_terms) for run in runs]
         sizes = np.repeat(np.arange(1, len(runs) + 1), [len(those) for those in starts])
@@ -108,9 +119,8 @@ class Lexicon(dict[str, int]):
         is_term = (sizes == 1) | (counts >= LEAST)
         order = np.lexsort((first, -counts))
         order = order[is_term[order]]
-        unspaced = self._unspaced(words)
         once = keys[~is_term]
-        if unspaced.any():  # there a word of one place is a phrase of another
+        if (words & 3 == 2).any():  # there a word of one place is a phrase of another
             by_size = order[np.argsort(sizes[order], kind="stable")]
             alone = by_size[np.unique(keys[by_size], return_index=True)[1]]
             order, once = order[np.isin(order, alone)], once[~np.isin(once, keys[order])]
@@ -129,25 +139,54 @@ class Lexicon(dict[str, int]):
 
     def _terms_at(self, words: Numbers, at: Numbers, sizes: Numbers) -> Numbers:
         """Return the numbers of the terms of so many words that begin at those words of a text."""
-        terms = np.frombuffer(self._terms, np.int64)[words[at]] if len(words) else at
+        terms = np.frombuffer(self._terms, np.int64)[words[at] >> 2] if len(words) else at
         for place in np.flatnonzero(sizes > 1).tolist():
             terms[place] = self._vocabulary[self._phrase(words, at[place], sizes[place])]
         return terms.astype(np.int32)
 
-    def _numbers(self, found: list[str]) -> Numbers:
-        return np.fromiter(map(self.__getitem__, found), np.intp, len(found))
+    def _look(self, piece: str) -> tuple[list[int], tuple[int, int]]:
+        """Return the words of a piece, and whether it joins the next one and the one before."""
+        if piece.isascii() and piece.isalpha() and self._language not in DOTTED_I:  # most are
+            return [self[piece.lower()] << 2], (1, 1)
+        before, *found, _ = tokens(f"a {piece} a", self._language)
+        words = self._joined(found)
+        if not words:
+            return [], (0, before != "a")
+        words[-1], joins = words[-1] >> 2 << 2, words[-1] & 3
+        return words, (joins, before != "a")
+
+    def _joined(self, found: list[str]) -> list[int]:
+        """Return the numbers of tokens."""
+        alone = map(without_joint, found)
+        pairs = zip(found, alone, strict=True)
+        return [
+            self[word] << 2 | (token != word and 1 + token.endswith(UNSPACED_JOINT)) for token, word in pairs
+        ]
+
+    def _read(self, text: str) -> Numbers:
+        """Return the words of a text."""
+        if not text.isascii() and UNSPACED.search(text):  # what stands between spaces is long there
+            return np.array(self._joined(tokens(text, self._language)), np.intp)
+        for blank, meant in _BLANKS:
+            text = text.replace(blank, meant)
+        found, sizes, (joins, begins) = self._pieces.read([piece for piece in text.split(" ") if piece])
+        words = found.astype(np.intp)
+        joined = (joins[:-1] > 0) & (begins[1:] > 0)
+        words[(np.cumsum(sizes) - 1)[:-1][joined]] += 1
+        return words
 
     def _runs(self, words: Numbers) -> Iterator[_Runs]:
         """Yield the runs of one word, of two, and so on."""
         if not len(words):
             return
-        hashes, own, ends, joints = (
-            np.frombuffer(column, column.typecode)[words]
-            for column in (self._hashes, self._lengths, self._ends, self._joints)
+        numbers, joints = words >> 2, words & 3
+        hashes, own, ends, terms = (
+            np.frombuffer(column, column.typecode)[numbers]
+            for column in (self._hashes, self._lengths, self._ends, self._terms)
         )
         chain, lengths = hashes * STEP, own
         stand = np.ones(len(words), bool)
-        yield _Runs(chain, stand, np.frombuffer(self._terms, np.int64)[words] >= 0)
+        yield _Runs(chain, stand, terms >= 0)
         for size in range(2, min(LONGEST, len(words)) + 1):
             count, joint = len(words) - size + 1, joints[size - 2 : -1]
             chain = (chain[:count] + hashes[size - 1 :]) * STEP
@@ -162,20 +201,16 @@ class Lexicon(dict[str, int]):
                 are_terms[at] = sum(map(letters, pieces)) >= self._min_length
             yield _Runs(keys, stand, are_terms if size in self._sizes else np.zeros(count, bool))
 
-    def _unspaced(self, words: Numbers) -> Flags:
-        """Return which words are joined to the next one without a space."""
-        return np.frombuffer(self._joints, np.int8)[words] == 2 if len(words) else np.zeros(0, bool)
-
     def _phrase(self, words: Numbers, at: int, size: int) -> str:
-        joint = "" if self._joints[words[at]] == 2 else " "
-        return joint.join([self._words[word] for word in words[at : at + size].tolist()])
+        joint = "" if words[at] & 3 == 2 else " "
+        return joint.join([self._words[word >> 2] for word in words[at : at + size].tolist()])
 
     def _standing(self, texts: Mapping[str, str | None], distinct: Numbers) -> dict[str, Flags]:
         """Return which of the terms stand in each of the texts."""
-        known = {name: tokens(text, self._language) for name, text in texts.items() if text is not None}
+        known = {name: self._read(text) for name, text in texts.items() if text is not None}
         of_text = np.repeat(np.arange(len(known)), [len(found) for found in known.values()])
         stand = np.zeros((len(known), len(distinct)), bool)
-        words = self._numbers([token for found in known.values() for token in found])
+        words = np.concatenate([np.empty(0, np.intp), *known.values()])
         for size, run in enumerate(self._runs(words), 1):
             keys, owners = run.keys[run.stand], of_text[: len(run.stand)][run.stand]
             # in scripts without spaces a word there is a phrase here

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TypeAlias
 
@@ -28,8 +28,11 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from webanalytics.audits.content.pieces import Pieces
+from webanalytics.audits.graph.metrics import once
 from webanalytics.core.strings import OTHER_SCRIPT, normalized
 from webanalytics.errors import ParameterError
+from webanalytics.runs.storage.temporary_texts import Spill
 
 Shingles: TypeAlias = npt.NDArray[np.uint64]
 Signatures: TypeAlias = npt.NDArray[np.uint32]
@@ -60,7 +63,6 @@ _SEED = 1997
 _CHUNK = 1_000
 _ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
 _CACHED_SETS = 4_096
-_LAST_PLAIN = 0x2190  # from there on plain texts have signs alone
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PLAIN_WORD = re.compile(r"\w+")
@@ -70,12 +72,11 @@ _WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERS
 # Odd numbers without a pattern (the first 64 bits of the fractions of the square roots of 2, 3 and 5, last
 # bit set), and the finaliser of SplitMix64, so that neighbouring shingles have unrelated hashes.
 _PLACES = (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B)
-_BASE = 0x9E3779B97F4A7C15
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def near_duplicates(
-    texts: Sequence[str | None], threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS
+    texts: Iterable[str | None], threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS
 ) -> list[int | None]:
     """Return the cluster of near duplicates of each text: the position of its first one, None for none.
 
@@ -99,26 +100,10 @@ def near_duplicates(
     >>> near_duplicates([" ".join(words), " ".join(changed), " ".join(words[:120])])
     [0, 0, None]
     """
-    if not 0 < threshold <= 1:
-        raise ParameterError(
-            f"The `threshold` parameter must be above 0 and at most 1, not {threshold!r}.", "threshold"
-        )
-    rows, signatures = _distinct(texts, max(minimum_words, SHINGLE))
-
-    @lru_cache(maxsize=_CACHED_SETS)
-    def shingles_of(position: int) -> Shingles:
-        return shingles(texts[rows[position][0]] or "")
-
-    clusters = _Clusters(len(rows))
-    if len(rows) > 1:
-        _Search(signatures, shingles_of, threshold, clusters).run()
-    found: list[int | None] = [None] * len(texts)
-    for cluster in clusters.members.values():
-        together = sorted(row for position in cluster for row in rows[position])
-        if len(together) > 1:
-            for row in together:
-                found[row] = together[0]
-    return found
+    known, found = piece_words(), NearDuplicates(threshold, minimum_words)
+    for text in texts:
+        found.add(known.read(text.split()).values if text else None)
+    return found.clusters()
 
 
 def words(text: str) -> list[str]:
@@ -155,36 +140,16 @@ def shingles(text: str) -> Shingles:
     >>> len(shingles("to be or not to be or not")), len(shingles("too short"))
     (4, 0)
     """
-    return _shingles_of(_word_hashes(text))
+    return once(_shingles_of(np.fromiter(map(_hash, words(text)), np.uint64)))
 
 
-@cache
-def _in_plain_words() -> npt.NDArray[np.bool_]:
-    """Return which characters of a plain text belong to words: the last stands for all after it."""
-    signs = map(chr, range(_LAST_PLAIN + 1))
-    return np.array([sign == "_" or sign.isalnum() for sign in signs], bool)
-
-
-def _word_hashes(text: str) -> Shingles:
-    """Return a hash of each of the `words` of a text, a polynomial of its letters: the same everywhere."""
-    folded, is_plain = _folded(text), True
-    if OTHER_SCRIPT.search(folded):
-        folded, is_plain = " ".join(_WORD.findall(folded)), False
-    codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), np.uint32)
-    inside = np.zeros(len(codes) + 2, bool)
-    inside[1:-1] = _in_plain_words()[np.minimum(codes, _LAST_PLAIN)] if is_plain else codes != ord(" ")
-    edges = np.flatnonzero(inside[1:] != inside[:-1])
-    sizes = edges[1::2] - edges[::2]
-    if not len(sizes):
-        return np.empty(0, np.uint64)
-    starts = np.cumsum(sizes) - sizes  # of the words where nothing stands between them
-    powers = np.cumprod(np.full(sizes.max(), _BASE, np.uint64))
-    places = np.arange(sizes.sum()) - np.repeat(starts, sizes)
-    hashes: Shingles = np.add.reduceat(codes[inside[1:-1]] * powers[places], starts)
-    return hashes
+def _hash(word: str) -> int:
+    """Return a hash of a word that is the same in every process."""
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def _shingles_of(hashes: Shingles) -> Shingles:
+    """Return the hashes of the runs of so many words, by the hashes of the words; each as often as it is."""
     count = len(hashes) - SHINGLE + 1
     if count < 1:
         return np.empty(0, np.uint64)
@@ -195,7 +160,27 @@ def _shingles_of(hashes: Shingles) -> Shingles:
     mixed *= np.uint64(_MIX[0])
     mixed ^= mixed >> np.uint64(27)
     mixed *= np.uint64(_MIX[1])
-    return np.unique(mixed ^ (mixed >> np.uint64(31)))
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
+
+
+def piece_words() -> Pieces:
+    """Return the pieces of texts with hashes of the `words` of each, and how many it counts as (`words_of`).
+
+    Examples
+    --------
+    >>> hashes, _, [counts] = piece_words().read("Storm lantern - 30 hours of light/day".split())
+    >>> len(hashes), counts.tolist()
+    (7, [1, 1, 0, 1, 1, 1, 1])
+    """
+    return Pieces(lambda piece: (map(_hash, words(piece)), (words_of(piece),)), 1)
+
+
+def words_of(piece: str) -> int:
+    """Return 1 for a piece with a letter or a digit; in scripts without spaces each character is a word."""
+    if is_unspaced(piece):
+        return len(words(piece))
+    return any(map(str.isalnum, piece))
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:
@@ -208,44 +193,60 @@ def jaccard(first: Shingles, second: Shingles) -> float:
     """
     if not len(first) or not len(second):
         return 0.0
-    at = np.minimum(first.searchsorted(second), len(first) - 1)
-    shared = int(np.count_nonzero(first[at] == second))
-    return shared / (len(first) + len(second) - shared)
+    either = len(once(np.concatenate((first, second))))
+    return (len(first) + len(second) - either) / either
 
 
-def _distinct(texts: Sequence[str | None], minimum: int) -> tuple[list[list[int]], Signatures]:
-    """Return the rows of each distinct set of shingles, and its signature, ordered by the sets' hashes."""
-    rows: dict[bytes, list[int]] = {}
-    same_as: dict[bytes, bytes | None] = {}
-    keys: list[bytes] = []
-    waiting: list[Shingles] = []
-    parts: list[Signatures] = []
-    for row, text in enumerate(texts):
-        if not text:
-            continue
-        own = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if own in same_as:  # no need to look at its words
-            if (known := same_as[own]) is not None:
-                rows[known].append(row)
-            continue
-        found = _word_hashes(text)
-        if len(found) < minimum:
-            same_as[own] = None
-            continue
-        hashes = _shingles_of(found)
-        key = same_as[own] = blake2b(hashes.tobytes(), digest_size=16).digest()
-        if key in rows:
-            rows[key].append(row)
-            continue
-        rows[key] = [row]
-        keys.append(key)
-        waiting.append(hashes)
-        if len(waiting) == _CHUNK:
-            parts.append(_signatures(waiting))
-            waiting = []
-    parts.append(_signatures(waiting))
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    return [rows[keys[position]] for position in order], np.concatenate(parts)[order]
+class NearDuplicates:
+    """The search of `near_duplicates`, to which texts are added one by one."""
+
+    def __init__(self, threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS) -> None:
+        if not 0 < threshold <= 1:
+            raise ParameterError(
+                f"The `threshold` parameter must be above 0 and at most 1, not {threshold!r}.", "threshold"
+            )
+        self._threshold, self._minimum = threshold, max(minimum_words, SHINGLE)
+        self._added = 0
+        self._rows: dict[bytes, list[int]] = {}  # by the digests of texts
+        self._texts = Spill()  # the hashes of their words
+        self._waiting: list[Shingles] = []
+        self._parts: list[Signatures] = []
+
+    def add(self, hashes: Shingles | None) -> None:
+        """Add the next text, by the hashes of its words, or None for one that is not compared."""
+        row, self._added = self._added, self._added + 1
+        if hashes is None or len(hashes) < self._minimum:
+            return
+        words = hashes.tobytes()
+        rows = self._rows.setdefault(blake2b(words, digest_size=16).digest(), [])
+        rows.append(row)
+        if len(rows) == 1:
+            self._texts.add(words)
+            self._waiting.append(_shingles_of(hashes))
+        if len(self._waiting) == _CHUNK:
+            self._parts.append(_signatures(self._waiting))
+            self._waiting = []
+
+    def clusters(self) -> list[int | None]:
+        """Return the cluster of each text, when all are added."""
+        keys = list(self._rows)
+        order = sorted(range(len(keys)), key=keys.__getitem__)  # whatever the order of the texts
+        rows = [self._rows[keys[number]] for number in order]
+
+        @lru_cache(maxsize=_CACHED_SETS)
+        def shingles_of(position: int) -> Shingles:
+            return once(_shingles_of(np.frombuffer(self._texts.piece(order[position]), np.uint64)))
+
+        clusters = _Clusters(len(rows))
+        if len(rows) > 1:
+            signatures = np.concatenate([*self._parts, _signatures(self._waiting)])[order]
+            _Search(signatures, shingles_of, self._threshold, clusters).run()
+        found: list[int | None] = [None] * self._added
+        for cluster in clusters.members.values():
+            together = sorted(row for position in cluster for row in rows[position])
+            for row in together if len(together) > 1 else ():
+                found[row] = together[0]
+        return found
 
 
 def _signatures(sets: list[Shingles]) -> Signatures:

@@ -86,7 +86,9 @@ class Vocabulary:
     def of_site(self, site: Site, rows: Sequence[int]) -> list[Described]:
         """Return some pages of a site by what each has of its own."""
         wanted = set(rows)
-        texts = {row: content.text or "" for row, content in enumerate(site.contents()) if row in wanted}
+        texts = {
+            row: content.text or "" for row, content in enumerate(site.contents(wanted)) if row in wanted
+        }
         known = {name: [site.values(name)[row] for row in rows] for name in ("title", "language")}
         known |= {"url": [site.name(row) for row in rows], "text": [texts[row] for row in rows]}
         return self.described(pd.DataFrame(known))

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.duplicates import is_unspaced, words
+from webanalytics.audits.content.duplicates import words_of
 from webanalytics.urls import registrable_domain
 
 FEWEST_PAGES = 3
@@ -77,8 +77,10 @@ class SharedBlocks:
                 lines = np.fromiter({hash(line) for line in text.split("\n")}, np.int64)
                 for group in members[row]:
                     found[group][hash(text)] = lines  # equal texts are one page
+        texts_of = {hash(text): text for row in members if isinstance(text := texts[row], str)}
         self._shared = {
-            group: _most_have(list(those.values()), "/" in group) for group, those in found.items()
+            group: _most_have({texts_of[key]: lines for key, lines in those.items()}, "/" in group)
+            for group, those in found.items()
         }
 
     def _groups(self, url: str) -> tuple[str, ...]:
@@ -110,7 +112,7 @@ class SharedBlocks:
         if not groups or all(at.get(groups[0]) is None for at in known_at):
             return Content(main, "main") if main else Content(visible, "visible")
         blocks = visible.split("\n")
-        template = {line for line in blocks for known in shared if hash(line) in known}
+        template = set().union(*(known.intersection(blocks) for known in shared))
         if main and not note:
             prose = {line for line in template if len(line) >= PARAGRAPH and line in main}
             if 2 * sum(map(len, prose)) > len(main):  # the pages of a section are written from one draft
@@ -118,23 +120,29 @@ class SharedBlocks:
         return Content("\n".join(line for line in blocks if line not in template), "own")
 
 
-def _most_have(pages: list[Lines], is_section: bool) -> frozenset[int] | None:
+def _most_have(pages: dict[str, Lines], is_section: bool) -> frozenset[str] | None:
     """Return the lines of more than half of the pages, None of too few pages to tell."""
     if len(pages) < (FEWEST_OF_SECTION if is_section else FEWEST_PAGES):
         return None
-    lines, counts = np.unique(np.concatenate(pages), return_counts=True)
-    return frozenset(lines[(2 * counts > len(pages)) & (counts >= FEWEST_PAGES)].tolist())
+    lines, counts = np.unique(np.concatenate(list(pages.values())), return_counts=True)
+    wanted = set(lines[(2 * counts > len(pages)) & (counts >= FEWEST_PAGES)].tolist())
+    found: set[str] = set()
+    for text in pages if wanted else ():
+        found.update(line for line in text.split("\n") if hash(line) in wanted)
+        if len(found) >= len(wanted):
+            break
+    return frozenset(found)
 
 
-def content_hash(text: str) -> str:
-    """Return the SHA-256 of a text with its white space folded, in hexadecimal; '' for an empty text.
+def content_hash(pieces: list[str]) -> str:
+    """Return the SHA-256 of a text with its white space folded, in hexadecimal, by its pieces; '' for none.
 
     Examples
     --------
-    >>> content_hash(" abc ") == content_hash("abc"), content_hash("")
+    >>> content_hash(" a  b ".split()) == content_hash("a b".split()), content_hash([])
     (True, '')
     """
-    folded = " ".join(text.split())
+    folded = " ".join(pieces)
     return sha256(folded.encode("utf-8", "replace")).hexdigest() if folded else ""
 
 
@@ -148,10 +156,7 @@ def words_in(content: str) -> int:
     >>> words_in("Storm lantern - 30 hours"), words_in("灯台の光")
     (4, 4)
     """
-    pieces = content.split()
-    if is_unspaced(content):
-        return sum(len(words(p)) if is_unspaced(p) else any(map(str.isalnum, p)) for p in pieces)
-    return sum([p[0].isalnum() or any(map(str.isalnum, p)) for p in pieces])
+    return sum(map(words_of, content.split()))
 
 
 def difference(one: str, other: str) -> str:

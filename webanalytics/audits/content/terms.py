@@ -15,6 +15,7 @@ import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.content.vocabulary import LONGEST, Numbers, Vocabulary, term_hash
+from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -90,7 +91,7 @@ class Terms:
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
-        known = np.unique(self.vocabulary.hashes)
+        known = once(self.vocabulary.hashes)
         for number, page in enumerate(self.pages if len(known) else ()):
             places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
             self.pages[number] = replace(page, once=page.once[known[places] == page.once])
@@ -180,7 +181,7 @@ def grouped_terms(
 
     ``group_of`` takes the row and the language of a page, and returns None for one to leave out.
     """
-    from webanalytics.page.keywords.places import first_paragraph
+    from webanalytics.page.keywords.keywords import first_paragraph
 
     found: dict[Hashable, Terms] = {}
     wanted = tuple(sizes)
@@ -255,7 +256,7 @@ def site_keywords(
     min_length: int = 4,
     stop_words: Sequence[str] | str | None = None,
 ) -> pd.DataFrame:
-    """Return the frame of `Audit.keywords`."""
+    """Return the frame of `Audit.keywords`, which is made once."""
     if by not in ("page", "site"):
         raise ParameterError.one_of("by", ("page", "site"))
     sizes = checked_sizes(ngrams)
@@ -266,8 +267,12 @@ def site_keywords(
         for name, value in (("min_length", min_length), ("stop_words", words))
     }
     top = KEYWORDS.parameter("top").check(most if top is None else top)
-    found = terms_of(site, sizes=sizes, **how)
-    return _by_page(found, top) if by == "page" else _by_site(found, top)
+    asked = ("keywords", by, sizes, top, min_length, repr(words))
+    if asked not in site.known:
+        make = _by_page if by == "page" else _by_site
+        site.known[asked] = make(terms_of(site, sizes=sizes, **how), top)
+    made: pd.DataFrame = site.known[asked].copy()
+    return made
 
 
 def _by_page(found: Terms, top: int) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 _W3C = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
-    r"(?:T(?P<time>\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?P<zone>Z|[+-]\d\d:\d\d))?)?)?"
+    r"(?P<time>T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?)?)?"
 )
 
 
@@ -24,28 +24,18 @@ def moment_of(text: str) -> datetime | None:
     >>> moment_of("31.01.2026"), moment_of("2026-02-30"), moment_of("2026-01-31T10:00:00")
     (None, None, None)
     """
-    found = _W3C.fullmatch(text.strip())
+    text = text.strip()
+    found = _W3C.fullmatch(text)
     try:
         if found is None:
-            return _of_feed(text)
-        day = f"{found['year']}-{found['month'] or '01'}-{found['day'] or '01'}"
-        if found["time"] is None:
-            return datetime.fromisoformat(day).replace(tzinfo=UTC)
-        time, _, fraction = found["time"].partition(".")
-        zone = "+00:00" if found["zone"] == "Z" else found["zone"]
-        return datetime.fromisoformat(
-            f"{day}T{time}{'.' + fraction[:6].ljust(6, '0') if fraction else ''}{zone}"
-        )
-    except ValueError:
+            moment = parsedate_to_datetime(text[:60])
+        else:
+            day = f"{found['year']}-{found['month'] or '01'}-{found['day'] or '01'}"
+            moment = datetime.fromisoformat(text if found["time"] else day)
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
-
-
-def _of_feed(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text[:60])
-    except (ValueError, TypeError, IndexError):
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    # those before and after may lie beyond what there is in another zone
+    return moment.replace(tzinfo=moment.tzinfo or UTC) if 1 < moment.year < 9_999 else None
 
 
 def day_of(text: str) -> str:

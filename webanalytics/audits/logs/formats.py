@@ -34,10 +34,14 @@ NAMES: Mapping[str, str] = {
     "agent": "%{User-Agent}i $http_user_agent cs(User-Agent) request_User-Agent request.User-Agent",
 }
 """What the parts are called by Apache, nginx, W3C, Traefik and Caddy, the best name first."""
+MOST_FIELDS = 200
+"""Fields of a header that are read; others may follow."""
 _UNITS = {"%D": 1e-6, "%{us}T": 1e-6, "%{ms}T": 1e-3, "time-taken": 1e-3}
 _IN_JSON = [[name.lstrip("$") for name in names.split() if name[0] != "%"] for names in NAMES.values()]
 _FIELD = re.compile(r"%(?:[<>]|[!\d,]+)?((?:\{[^}]*\})?(?:\^[a-z]{2}|[A-Za-z]))|\$\{?(\w+)\}?")
 _QUOTED = r'([^"\\\n]*+(?:\\.[^"\\\n]*+)*+)'
+_STRING = r'(?>"(?:[^"\n]|"")*+"(?![^ \r\n])|[^ \r\n]*+)'
+_EITHER = rf"((?(1){_STRING}|[^ \r\n]*+))"
 _MINUTE = r"([^]\n]{11}:\d\d:\d\d):\d\d([^]\n]*+)"  # fewer than seconds, so that days are known already
 _FORMS = {
     **{"%t": rf"\[{_MINUTE}\]", "$time_local": _MINUTE, "$client": r"([^ \n]*?)(?::\d+)?"},
@@ -76,10 +80,17 @@ def of_template(name: str, template: str) -> Format:
 
 def of_header(header: bytes, tabs: bool) -> Format:
     """Return the format below ``#Fields: date time ...``; lines of CloudFront have tabs, and seconds."""
-    names = header.decode("latin-1").partition(":")[2].split()
-    form = r"([^\t\r\n]*+)" if tabs else r'("(?:[^"\n]|"")*+"|[^ \r\n]*+)'
-    made = _of_fields("w3c", names, ("\t" if tabs else " ").join([form] * len(names)))
-    return made._replace(unit=1.0, tabs=True) if tabs else made
+    named = header.decode("latin-1").partition(":")[2].split()
+    names = named[:MOST_FIELDS]
+    rest = r"(?:[ \t][^\n]*)?" * (names != named)
+    if tabs:
+        made = _of_fields("w3c", names, "\t".join([r"([^\t\r\n]*+)"] * len(names)) + rest)
+        return made._replace(unit=1.0, tabs=True)
+    # a quotation mark that no space follows, or with which there are too few fields, is a sign as others are
+    known = " ".join([_STRING] * len(names)) + rest
+    return _of_fields(
+        "w3c", ["", *names], rf"(?:(?=({known}\r?$))|)" + " ".join([_EITHER] * len(names)) + rest
+    )
 
 
 def _of_fields(name: str, names: Sequence[str], pattern: str) -> Format:
@@ -93,10 +104,12 @@ def _of_fields(name: str, names: Sequence[str], pattern: str) -> Format:
 
 
 def _json_rows(block: bytes) -> Iterator[Row]:
-    for line in block.split(b"\n"):
+    for line in block.split(b"\n") if b"{" in block else ():
+        if b"{" not in line:
+            continue
         # nginx writes \x22 unless it is told that it writes JSON; else no backslash is an escape any more
         text = _HEX.sub(rb"\\\\x\1", line) if _HEX.search(line) else line.replace(rb"\\", rb"\\\\")
-        with suppress(ValueError, RecursionError, AttributeError, LookupError):
+        with suppress(ValueError, RecursionError, AttributeError, LookupError, TypeError, OverflowError):
             row = _json_row(json.loads(text))
             if row[4]:
                 yield row

@@ -18,10 +18,13 @@ from webanalytics.audits.logs.agents import OTHER, Agent, Verify, named
 from webanalytics.audits.logs.formats import FORMATS, Format, Row, of_header, of_template, unescaped
 from webanalytics.errors import MissingExtraError, ParameterError
 
-BLOCK, LONGEST = 4_000_000, 1_000_000
+BLOCK, LONGEST = 1_000_000, 1_000_000
 """Bytes that are read at once; those that are kept of a line that goes on over blocks."""
 MOST, KEPT, TRIED = 1_000_000, 1_000, 50
 """Rows of counts that are kept; unread lines that are told; lines by which the format of a file is found."""
+LEAST_WORK, MOST_TIMES = 250_000_000, 200
+"""Bytes that any file may inflate to, and how many times its size a larger one may."""
+SPENT = f"the file inflates over {MOST_TIMES} times its size, and is not read from here on"
 REST = b"/\xe2\x80\xa6"
 """The address of what is summed up."""
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -147,13 +150,15 @@ def _opened(path: Path) -> IO[bytes]:
 
 def _blocks(path: Path) -> Iterator[bytes]:
     """Yield the whole lines of a file, some megabytes at a time; raises `OSError` for one that is damaged."""
-    rest, ended = b"", True
+    rest, ended, left = b"", True, max(LEAST_WORK, MOST_TIMES * path.stat().st_size)
     with _opened(path) as file:
         while ended:
             try:
                 block = file.read(BLOCK)
             except Exception as error:  # of any library
                 raise OSError from error
+            if (left := left - len(block)) < 0:
+                raise OSError(SPENT)
             whole, _, begun = (rest + block).rpartition(b"\n") if block else (rest, b"", b"")
             rest, ended = begun[:LONGEST], bool(block)
             if whole:
@@ -196,8 +201,9 @@ def read_file(path: Path, form: Format, counts: Counts) -> None:
                     number += 1
                 elif part:
                     number += _count(path.name, number, part.removesuffix(b"\n"), form, counts)
-    except OSError:
-        counts.leave(path.name, number + 1, "the file cannot be read from here on")
+    except OSError as error:
+        reason = SPENT if SPENT in error.args else "the file cannot be read from here on"
+        counts.leave(path.name, number + 1, reason)
 
 
 def _count(file: str, before: int, part: bytes, form: Format, counts: Counts) -> int:
@@ -206,9 +212,10 @@ def _count(file: str, before: int, part: bytes, form: Format, counts: Counts) ->
     counts.lines += size
     left: list[tuple[int, bytes]] = [] if len(rows) == size else list(enumerate(part.split(b"\n")))
     bad = [] if left else counts.add(rows, form.unit, range(size))
-    for one in (
-        (form, *FORMATS.values()) if left else ()
-    ):  # another one may have begun in the middle of a file
+    # another one may have begun in the middle of a file
+    for one in (form, *FORMATS.values()) if left else ():
+        if not one.rows(b"\n".join(line for _, line in left)):
+            continue
         tried = [(place, line, one.rows(line)) for place, line in left]
         fitting = {place: row[0] for place, _, row in tried if row}
         bad += counts.add(list(fitting.values()), one.unit, fitting)

@@ -46,16 +46,9 @@ class Logs:
 
     def __init__(self, counts: Counts, keep: bool) -> None:
         rows = (
-            (
-                _url(*key[:2]),
-                *key[2],
-                *key[3:5],
-                *found[:2],
-                found[2] / found[3] if found[3] else None,
-                *found[4:],
-            )
+            (_url(*key[:2]), *key[2], *key[3:5], hits, size, took / timed if timed else None, *days)
             + (key[5].decode("latin-1"),) * keep
-            for key, found in counts.hits.items()
+            for key, (hits, size, took, timed, *days) in counts.hits.items()
         )
         self.hits = _frame({**HITS, "address": "string"} if keep else HITS, rows)
         self.days = _frame(DAYS, ((*key, hits) for key, hits in sorted(counts.days.items())))

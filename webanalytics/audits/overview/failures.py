@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from webanalytics.core.messages import ADVICE, MESSAGES, Advice, advice_on, recognise
-from webanalytics.core.messages.table import MEANINGS
+from webanalytics.core.messages import ADVICE, MEANINGS, MESSAGES, Advice, advice_on, recognise
 from webanalytics.core.operations.model import Dtype
 from webanalytics.runs.frames.schema import as_frame, make_columns
 from webanalytics.urls import address

@@ -16,7 +16,7 @@ from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
-from webanalytics.fetching.refusals import refusal
+from webanalytics.fetching.response import refusal
 from webanalytics.fetching.robots import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.local import fetch_settings

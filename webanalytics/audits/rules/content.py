@@ -157,7 +157,7 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
     if not groups:
         return
     in_one = {row for group in groups.values() for row in group}
-    texts = SpilledSequence(item.text if row in in_one else None for row, item in enumerate(site.contents()))
+    texts = SpilledSequence(content.text for content in site.contents(in_one))
     hashes = site.values("content_hash")
     for cluster in (own for group in groups.values() for own in site.by_domain(group)):
         for alike in _by_language(site, cluster):

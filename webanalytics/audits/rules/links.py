@@ -142,22 +142,26 @@ def _to_closed(site: Site, why: str, *, followed: bool = True) -> Bad:
 def _one_text(site: Site, _: Any) -> Iterator[Finding]:
     """Yield the pages of which one text of links leads to several pages of the site."""
     graph = site.graph
-    folded = np.array([" ".join(text.casefold().split()) for text in graph.table.anchors], object)
+    texts: dict[str, int] = {}
+    folded = [" ".join(text.casefold().split()) for text in graph.table.anchors]
+    number = np.array([texts.setdefault(text, len(texts)) for text in folded], np.int64)
+    told = np.array([text != "" and not text.isdecimal() for text in folded], bool)
+    anchor, target, source = graph.table.anchor, graph.table.target, graph.source_row
+    wanted = (anchor > 0) & (source >= 0) & told[anchor]
+    links = np.flatnonzero(graph.hyperlinks & graph.internal & wanted)
+    end = np.where(graph.page[target[links]] >= 0, graph.page[target[links]], -2 - target[links])
+    text_of_page = source[links] * np.int64(len(texts)) + number[anchor[links]]
+    order = np.lexsort((end, text_of_page))
+    same, other = (column[order][1:] != column[order][:-1] for column in (text_of_page, end))
+    several = np.isin(text_of_page, text_of_page[order][1:][~same & other])
     generic = site.values("generic_links")
-    links = np.flatnonzero(graph.hyperlinks & graph.internal & (graph.table.anchor > 0))
     pages: dict[int, dict[str, dict[int, int]]] = {}
-    ends = zip(graph.source_row[links], graph.table.anchor[links], graph.table.target[links], strict=True)
-    for row, anchor, target in ((int(row), int(anchor), int(target)) for row, anchor, target in ends):
-        text = folded[anchor]
-        if row >= 0 and text and not text.isdecimal():
-            end = int(graph.page[target])
-            pages.setdefault(row, {}).setdefault(text, {}).setdefault(
-                end if end >= 0 else -2 - target, target
-            )
-    for row, texts in sorted(pages.items()):
+    for link, to in zip(links[several].tolist(), end[several].tolist(), strict=True):
+        of_page = pages.setdefault(int(source[link]), {})
+        of_page.setdefault(folded[anchor[link]], {}).setdefault(to, int(target[link]))
+    for row, ends_of in sorted(pages.items()):
         known = {" ".join(link["text"].casefold().split()) for link in generic[row] or ()}
-        several = {text: list(ends.values()) for text, ends in texts.items() if len(ends) > 1}
-        found = [(text, targets) for text, targets in several.items() if text not in known]
+        found = [(text, list(ends.values())) for text, ends in ends_of.items() if text not in known]
         if found and site.good[row]:
             text, targets = found[0]
             urls = " and ".join(graph.table.urls[target][:100] for target in targets[:2])

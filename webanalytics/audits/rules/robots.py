@@ -34,13 +34,13 @@ def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
 def _blocked_resources(site: Site, _: Any) -> Iterator[Finding]:
     if not site.robots_files:
         return
-    closed: dict[str, bool] = {}
+    asked: set[str] = set()
+    closed: set[str] = set()
     for row, urls in _loaded(site):
-        new = urls - closed.keys()
-        closed.update(dict.fromkeys(new, False))
-        closed.update((url, verdict.allowed is False) for url, verdict in may_read(site, "Googlebot", new))
-        found = sorted(url for url in urls if closed[url])
-        if found:
+        new = urls - asked
+        asked |= new
+        closed.update(url for url, verdict in may_read(site, "Googlebot", new) if verdict.allowed is False)
+        if found := sorted(urls & closed):
             yield Finding(row, len(found), listed(found))
 
 

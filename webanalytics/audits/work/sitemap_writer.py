@@ -105,13 +105,12 @@ def _judged(site: Site) -> Iterator[tuple[int, str]]:
     for row, name in enumerate(site.values("url")):
         if not site.addresses.first(row):
             if site.good[row]:
-                yield (
-                    row,
-                    "in the audit twice" if site.addresses.final[row] == normal(name) else _moved(site, row),
-                )
+                twice = site.addresses.final[row] == normal(name)
+                yield row, "in the audit twice" if twice else _moved(site, row)
                 continue
         elif site.indexable[row]:
-            yield row, "" if len(site.name(row)) <= LONGEST else f"longer than {LONGEST:,} characters"
+            reason = "" if origin(site.name(row)) else "not an address of the web"
+            yield row, reason if len(site.name(row)) <= LONGEST else f"longer than {LONGEST:,} characters"
             continue
         yield row, _moved(site, row) if states[row] == "redirected" else str(states[row] or "not read")
 
@@ -226,7 +225,7 @@ def _changed(known: Mapping[str, Any], listed: str, read: datetime) -> tuple[str
         moment = moment_of(text) if isinstance(text, str) else None
         if moment is not None and moment <= read:
             return _date(str(text), moment), source
-    header = re.search(r"(?im)^last-modified:\s*(.+?)\s*$", known["headers"] or "")
+    header = re.search(r"(?im)^last-modified:(.+)$", known["headers"] or "")
     moment = moment_of(header[1]) if header else None
     fetched = moment_of(known["fetched_at"] or "") or read
     if moment is None or moment > fetched - timedelta(hours=1):
@@ -285,24 +284,18 @@ def _videos(known: Mapping[str, Any]) -> Iterator[str]:
     for item in _nested(known["jsonld"] or []):
         if "VideoObject" not in types_of(item):
             continue
-        image, title, about = (
-            _first(item.get("thumbnailUrl"), "url"),
-            item.get("name"),
-            item.get("description"),
-        )
-        places = {
-            "video:content_loc": _first(item.get("contentUrl")),
-            "video:player_loc": _first(item.get("embedUrl")),
-        }
-        places = {name: place for name, place in places.items() if is_web(place)}
-        if not (is_web(image) and places and _first(title) and _first(about)) or image in seen:
+        image = _first(item.get("thumbnailUrl"), "url")
+        title, about = _first(item.get("name")), _first(item.get("description"))
+        known_as = {"video:content_loc": "contentUrl", "video:player_loc": "embedUrl"}
+        places = {tag: place for tag, name in known_as.items() if is_web(place := _first(item.get(name)))}
+        if not (is_web(image) and places and title and about) or image in seen:
             continue
         seen.add(image)
         length, shown = _seconds(item.get("duration")), _first(item.get("uploadDate"))
         fields = {
             "video:thumbnail_loc": image,
-            "video:title": _first(title)[:100],
-            "video:description": _first(about)[:2_048],
+            "video:title": title[:100],
+            "video:description": about[:2_048],
             **places,
             **({"video:duration": length} if 1 <= length <= LONGEST_VIDEO else {}),
             **({"video:publication_date": _date(shown, day)} if (day := moment_of(shown)) else {}),

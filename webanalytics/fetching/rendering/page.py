@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from webanalytics.fetching.limits import FetchSettings
+from webanalytics.fetching.pace import FetchSettings
 from webanalytics.fetching.rendering.browser import CLOSING, Browser
 from webanalytics.fetching.rendering.visit import Rendered, Visit
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webanalytics.errors import RowError
-from webanalytics.page.content.blocks import Blocks, blocks_of
 from webanalytics.page.content.features import Numbers, block_features
 from webanalytics.page.content.formats import markdown, plain
 from webanalytics.page.content.model import logistic, models, softmax
@@ -30,6 +29,7 @@ from webanalytics.page.document import Document
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld, without_references
 from webanalytics.page.tree import parse
+from webanalytics.page.visible_text import Blocks, blocks_of
 from webanalytics.page.visible_text import shown as shown_text
 
 TYPES = ("article", "documentation", "service", "forum", "collection", "listing", "product")

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webanalytics.page.content.blocks import Blocks
 from webanalytics.page.content.names import GROUPS
+from webanalytics.page.visible_text import Blocks
 
 Numbers = NDArray[np.floating[Any]]
 

@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Iterable
 
 from webanalytics.core.strings import normalized
-from webanalytics.page.content.blocks import Piece
 from webanalytics.page.content.units import HEADINGS, Container, Unit
 from webanalytics.page.document import Element
-from webanalytics.page.visible_text import drop_invisible
+from webanalytics.page.visible_text import Piece, drop_invisible
 
 LONGEST_LINK = 2_000
 """Characters of an address from which on its text stays without the link."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from webanalytics.page.content.blocks import Blocks
 from webanalytics.page.content.features import Numbers
+from webanalytics.page.visible_text import Blocks
 
 SURE_NOT = 0.02
 """Probability of content up to which nobody asks what a block says."""

@@ -7,11 +7,11 @@ from collections import Counter
 
 import numpy as np
 
-from webanalytics.page.content.blocks import Blocks
 from webanalytics.page.content.features import Numbers, spread, words
 from webanalytics.page.content.names import GROUPS, bits
 from webanalytics.page.page import Page
 from webanalytics.page.structured.jsonld import jsonld_texts
+from webanalytics.page.visible_text import Blocks
 from webanalytics.urls import parts_of
 
 KINDS = {

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from webanalytics.page.content.blocks import Blocks, Piece
 from webanalytics.page.document import Element
+from webanalytics.page.visible_text import Blocks, Piece
 
 MOST_CONTAINERS = 12
 """Lists and quotations in each other that are shown as such."""

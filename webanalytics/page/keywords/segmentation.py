@@ -88,7 +88,7 @@ _ELISIONS = {
     "it": "l un d c s m t n v quest quell dell nell sull all dall coll bell quand anch cos com",
 }
 _ELIDED = {language: frozenset(words.split()) for language, words in _ELISIONS.items()}
-_DOTTED_I = {"tr", "az"}
+DOTTED_I = {"tr", "az"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def folded(text: str, language: str) -> str:
     >>> folded("ISPARTA İLİ", "tr"), folded("Don’t STOP", "en"), folded("ΟΔΥΣΣΕΥΣ", "el")
     ('ısparta ili', "don't stop", 'οδυσσευς')
     """
-    if language in _DOTTED_I:
+    if language in DOTTED_I:
         text = text.replace("I", "ı").replace("İ", "i")
     text = text.lower()
     if text.isascii():

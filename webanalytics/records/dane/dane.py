@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from webanalytics.records.dane.codes import (
+from webanalytics.records.dane.record import (
     DIGEST_HEX_LENGTH,
     LAST_ASSIGNED,
     MATCHING,
     SELECTORS,
     USAGES,
+    TlsaRecord,
     explain,
+    parse,
 )
-from webanalytics.records.dane.record import TlsaRecord, parse
 
 HIGHEST_TTL: Final = 2_147_483_647
 """Seconds; a TTL is a 31-bit number (RFC 2181 section 8)."""

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from webanalytics.errors import ParameterError, RowError
-from webanalytics.records.dane.codes import LAST_ASSIGNED
 from webanalytics.records.dane.dane import is_valid
-from webanalytics.records.dane.record import PROTOCOLS, TlsaRecord, parse
+from webanalytics.records.dane.record import LAST_ASSIGNED, PROTOCOLS, TlsaRecord, parse
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from PIL import Image, ImageChops
 
-from webanalytics.records.images.apng import chunk, chunks, uint32
 from webanalytics.records.images.formats import png_effort, webp_effort, with_alpha_flag
+from webanalytics.records.images.frames import chunk, chunks, uint32
 from webanalytics.records.images.modes import quantise, visible_mask
 
 Frames = Iterator[tuple[Image.Image, int]]

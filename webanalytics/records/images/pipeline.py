@@ -14,6 +14,7 @@ from webanalytics.errors import RowError
 from webanalytics.records.images.animation import Frames, write_apng, write_gif, write_webp
 from webanalytics.records.images.decoder import (
     Opened,
+    check_structure,
     count_frames,
     is_animated,
     open_image,
@@ -26,7 +27,6 @@ from webanalytics.records.images.decoder import (
 from webanalytics.records.images.encoder import Encoded, Wishes, encode, tiff_options
 from webanalytics.records.images.formats import MAX_SIDE, ImageFormat, ImageLimits, fit_size
 from webanalytics.records.images.modes import WIDE_MODES, fits, normalise, plain, resize, to_mode, to_srgb
-from webanalytics.records.images.structure import check_structure
 
 Box = tuple[int | None, int | None]
 """Maximum width and height in pixels."""

@@ -31,7 +31,7 @@ from webanalytics.runs.frames.inputs import (
     subject_of,
 )
 from webanalytics.runs.frames.schema import STATUS, as_frame, make_series
-from webanalytics.runs.partial import Partial, forget, keep
+from webanalytics.runs.partial import Partial
 from webanalytics.runs.run import in_thread
 
 SLICE = 50_000
@@ -260,22 +260,11 @@ async def look_up(
         frame.attrs = dict(found[0].attrs)
         return frame
 
-    waited_for = current_run.get()
-    run = waited_for or Run()
+    run = current_run.get() or Run()
     partial = Partial(joined, lambda: sum(map(len, parts)))
     run.start(len(values), partial, PHONE.name, progress)
-    try:
+    with run.ending(partial, lambda: len(values)):
         for start in range(0, len(values), SLICE):
             parts.append(await in_thread(len(values), slice_at, start))
             run.step(len(parts[-1]))
-        frame = await in_thread(len(values), joined)
-    except BaseException:
-        if waited_for is None:  # nobody else will keep the rows
-            keep(partial)
-        raise
-    finally:
-        if waited_for is None:
-            run.close()
-    if waited_for is None:
-        forget(partial)
-    return frame
+        return await in_thread(len(values), joined)

@@ -1,19 +1,24 @@
 """The protocol of backends, which answer a call's jobs.
 
-`webanalytics.runs.run` makes a `Task` of each call and hands its jobs to a backend.
+`webanalytics.runs.run` makes a `Task` of each call and hands its jobs to a backend. Those that are known in
+advance are fetched in the order of `interleave`, and answered as they arrive.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
+from urllib.parse import urlsplit
 
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher
 from webanalytics.operations import DECLARED, Operation
+from webanalytics.urls import lacks_scheme
 
 LOCAL_FAMILY = "local"
 """Family of the backends that run this package's own analyses, wherever that is."""
@@ -181,3 +186,77 @@ async def in_waves(
         async with aclosing(backend.run(task, jobs)) as groups:
             async for group in groups:
                 yield group
+
+
+T = TypeVar("T")
+
+
+def host_of(job: Job) -> str:
+    """Return the host that a job is fetched from, "" if nothing is fetched or the URL is malformed."""
+    try:
+        if not isinstance(job.subject, str):
+            return ""
+        return urlsplit(f"//{job.subject}" if lacks_scheme(job.subject) else job.subject).netloc
+    except ValueError:
+        return ""
+
+
+def interleave(jobs: Sequence[Job]) -> Iterator[Job]:
+    """Yield the jobs host by host in turn, so that a list sorted by host keeps many hosts busy.
+
+    Examples
+    --------
+    >>> urls = ["http://a/1", "http://a/2", "http://a/3", "http://b/1"]
+    >>> [job.subject for job in interleave([Job(n, url) for n, url in enumerate(urls)])]
+    ['http://a/1', 'http://b/1', 'http://a/2', 'http://a/3']
+    """
+    queues: defaultdict[str, deque[Job]] = defaultdict(deque)
+    for job in jobs:
+        queues[host_of(job)].append(job)
+    waiting = deque(queues.values())
+    while waiting:
+        queue = waiting.popleft()
+        yield queue.popleft()
+        if queue:
+            waiting.append(queue)
+
+
+async def merged(sources: Sequence[AsyncIterator[T]]) -> AsyncGenerator[T, None]:
+    """Yield what all sources yield, as it arrives; they run concurrently and end together."""
+    ready: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue()
+
+    async def pull(source: AsyncIterator[T]) -> None:
+        try:
+            async for item in source:
+                ready.put_nowait((item,))
+        except Exception as error:  # handed to the consumer below
+            ready.put_nowait(error)
+        else:
+            ready.put_nowait(None)
+
+    tasks = [asyncio.create_task(pull(source)) for source in sources]
+    try:
+        running = len(tasks)
+        while running:
+            found = await ready.get()
+            if isinstance(found, BaseException):
+                raise found
+            if found is None:
+                running -= 1
+            else:
+                yield found[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Listed:
+    """Jobs that are known in advance, the hosts in turn."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs = interleave(jobs)
+
+    async def next(self, *, wait: bool = True) -> Job | None:  # noqa: ARG002 - the protocol's
+        """Return the next job."""
+        return next(self._jobs, None)

@@ -14,8 +14,7 @@ from webanalytics.core.outcomes import Fetched, PackedOutcomes, PageRecord
 from webanalytics.errors import RowError
 from webanalytics.fetching import FetchError
 from webanalytics.fetching.data_urls import data_url_content
-from webanalytics.fetching.refusals import LOOKED_AT, refusal
-from webanalytics.fetching.response import Problem, header_lines
+from webanalytics.fetching.response import LOOKED_AT, Problem, header_lines, refusal
 from webanalytics.page.declarations.extract import EXTRACT
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 

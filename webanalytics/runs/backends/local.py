@@ -34,7 +34,7 @@ from webanalytics.fetching.archives.warc_writer import check_place, recording
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import Asked
 from webanalytics.operations import EXTRACT, RENDERING, Operation
-from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Report, Task
+from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Listed, Report, Task, merged
 from webanalytics.runs.backends.content import (
     check_size,
     embedded_content,
@@ -42,19 +42,20 @@ from webanalytics.runs.backends.content import (
     file_content,
     recorded_content,
 )
-from webanalytics.runs.backends.listed import Listed, merged
 from webanalytics.runs.backends.pipeline import (
     MOST_TRIES,
     Answering,
+    Rendering,
     ShortageError,
     Shortages,
     affordable,
+    check_browser,
     error_page,
+    rendering,
     said_by,
     where_it_ended,
     worker_count,
 )
-from webanalytics.runs.backends.rendering import Rendering, check_browser, rendering
 from webanalytics.runs.workers.pool import WorkerPool, begin_workers
 from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.urls import lacks_scheme

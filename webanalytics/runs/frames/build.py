@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -142,29 +142,28 @@ class JoinedOutcomes(Sequence[Outcome]):
 UNFINISHED = Outcome.failed(Message("unfinished"))
 
 
+def fetched_of(parts: Mapping[int, JobResult]) -> Fetched | None:
+    """Return how a page was fetched, of what its parts say."""
+    known = [part.fetched for part in parts.values() if part.fetched is not None]
+    return next((item for item in known if item.final_url is not None), known[0] if known else None)
+
+
 def _joined(number: int, parts: dict[int, JobResult], count: int) -> JobResult:
     outcomes = tuple(parts[place].outcomes if place in parts else None for place in range(count))
-    known = [part.fetched for part in parts.values() if part.fetched is not None]
-    fetched = next((item for item in known if item.final_url is not None), known[0] if known else None)
-    return JobResult(
-        number, outcomes[0] if count == 1 and outcomes[0] is not None else JoinedOutcomes(outcomes), fetched
-    )
+    whole = outcomes[0] if count == 1 and outcomes[0] is not None else JoinedOutcomes(outcomes)
+    return JobResult(number, whole, fetched_of(parts))
 
 
 def _record_cells(answers: list[JobResult], fields: list[Field]) -> list[list[Any]]:
     """Return the columns of answers with one small outcome each, column by column."""
     outcomes = [answer.outcomes[0] for answer in answers]
     found = [outcome.data for outcome in outcomes]
-    cells: list[list[Any]] = [["ok" if outcome.error is None else "error" for outcome in outcomes]]
-    for field in fields:
-        if field.path:
-            cells.append([None if data is None else field.read(data) for data in found])
-        else:
-            name = field.name
-            cells.append([None if data is None else data.get(name) for data in found])
-    cells.append([_said(outcome) for outcome in outcomes])
-    cells.append([outcome.error_type for outcome in outcomes])
-    return cells
+    return [
+        ["ok" if outcome.error is None else "error" for outcome in outcomes],
+        *([None if data is None else field.read(data) for data in found] for field in fields),
+        [_said(outcome) for outcome in outcomes],
+        [outcome.error_type for outcome in outcomes],
+    ]
 
 
 def _cells(

@@ -13,31 +13,107 @@ import hashlib
 import json
 import logging
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
 from webanalytics._version import __version__
 from webanalytics.core.operations.secret import Secret
-from webanalytics.core.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
+from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes, digest
 from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
 from webanalytics.files import claim
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.storage import journal
-from webanalytics.runs.storage.outcome_parts import (
-    PART,
-    fetched_of,
-    number_of,
-    outcome_of,
-    row_of,
-    rows_of,
-    table,
-)
-from webanalytics.runs.storage.store import ANYBODYS, Store, folder_path, named, refusal
+from webanalytics.runs.storage.store import ANYBODYS, NAMED_DIGITS, Store, folder_path, named, refusal
+
+PART = re.compile(rf"part-(\d{{6,}})-([0-9a-f]{{{NAMED_DIGITS}}})\.parquet")
+"""Name of a part: its number, and the start of its SHA-256."""
+ROWS_AT_ONCE = 256
+"""Rows of a part that are in memory together while it is read."""
+
+
+def row_of(key: str, operation: str, outcome: Outcome, fetched: Fetched | None) -> dict[str, Any]:
+    """Return an outcome as a row of a part."""
+    blob_field = blob = None
+    data: dict[str, Any] | None = None
+    if outcome.data is not None:
+        data = dict(outcome.data)
+        for name, value in outcome.data.items():
+            if isinstance(value, bytes):
+                blob_field, blob, data[name] = name, value, None
+    return {
+        "key": key,
+        "operation": operation,
+        "status": outcome.status,
+        "error": outcome.error,
+        "error_type": outcome.error_type,
+        "error_key": outcome.key,
+        "data": None if data is None else json.dumps(data),
+        "blob_field": blob_field,
+        "blob": blob,
+        "fetched": None if fetched is None else json.dumps(asdict(fetched)),
+    }
+
+
+def schema() -> Any:
+    """Return the schema of parts."""
+    import pyarrow as pa
+
+    texts = (
+        *("key", "operation", "status", "error", "error_type", "error_key"),
+        *("data", "blob_field", "fetched"),
+    )
+    return pa.schema([*((name, pa.large_string()) for name in texts), ("blob", pa.large_binary())])
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return rows as an Arrow table."""
+    import pyarrow as pa
+
+    wanted = schema()
+    columns = {field.name: [_plain(row[field.name]) for row in rows] for field in wanted}
+    return pa.table(columns, schema=wanted)
+
+
+def _plain(value: Any) -> Any:
+    """Return a text without lone surrogates, which no file can store."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "replace").decode()
+    return value
+
+
+def number_of(name: str) -> int:
+    """Return the number of a part."""
+    return int(name.removesuffix(".parquet").split("-")[1])
+
+
+def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`."""
+    for batch in store.batches(name, ROWS_AT_ONCE, schema(), columns):
+        yield from batch.to_pylist()
+
+
+def outcome_of(row: Mapping[str, Any]) -> Outcome:
+    """Return the outcome that a row keeps."""
+    data: Any = None if row["data"] is None else json.loads(row["data"])
+    if row["blob_field"] is not None:
+        data[row["blob_field"]] = row["blob"]
+    return Outcome(data, row["error"], row["error_type"], row["error_key"])
+
+
+def fetched_of(text: str | None) -> Fetched | None:
+    """Return how a page was fetched, from its JSON."""
+    if text is None:
+        return None
+    known: dict[str, Any] = json.loads(text)
+    ways = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+    return Fetched(**{**known, **ways})
+
 
 _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 
-class _Spill:
+class Spill:
     """Bytes in a temporary file without a name; in memory where none can be made or its disk is full."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class SpilledTexts:
     """Texts in a temporary file, written in pieces, of which columns are made."""
 
     def __init__(self) -> None:
-        self._spill = _Spill()
+        self._spill = Spill()
 
     def add(self, texts: Any) -> int:
         """Write texts, a list or an Arrow array, and return the number of this piece."""
@@ -89,7 +89,7 @@ class SpilledTexts:
         """Return a column of texts, one Arrow array after the other, which has a file of its own."""
         import pyarrow as pa
 
-        spill, edges = _Spill(), [np.zeros(1, np.int64)]
+        spill, edges = Spill(), [np.zeros(1, np.int64)]
         for array in arrays:
             _, offsets, data = array.buffers()
             own = np.frombuffer(offsets, np.int64)[: len(array) + 1]
@@ -106,7 +106,7 @@ class SpilledSequence(Sequence[str]):
     """Texts that are read one by one from a temporary file; a missing one is empty."""
 
     def __init__(self, texts: Iterable[str | None]) -> None:
-        self._spill = _Spill()
+        self._spill = Spill()
         for text in texts:
             self._spill.add((text or "").encode("utf-8", "surrogatepass"))
 

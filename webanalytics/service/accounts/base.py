@@ -24,8 +24,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from webanalytics.service.addresses import Network
-from webanalytics.service.settings import Plan
+from webanalytics.service.settings import Network, Plan
 
 
 def digest(key: str) -> bytes:
@@ -182,12 +181,11 @@ class Account:
     noticed: int  # highest percentage that a notice was sent for in this cycle
 
     @classmethod
-    def opened(cls, plan: Plan, cycle: str) -> Account:
+    def opened(cls, plan: Plan, now: float) -> Account:
         """Return a new account, without its number, with the plan's allowance and bonus."""
         whole = plan.monthly_credits + plan.bonus_credits
-        return cls(
-            0, plan.name, whole, plan.bonus_credits, 0, cycle, plan.monthly_credits, whole, used=0, noticed=0
-        )
+        monthly, bonus = plan.monthly_credits, plan.bonus_credits
+        return cls(0, plan.name, whole, bonus, 0, month(now), monthly, whole, used=0, noticed=0)
 
     @property
     def left(self) -> int:

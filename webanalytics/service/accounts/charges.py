@@ -83,19 +83,10 @@ class Charging:
         self.reservation_seconds = reservation_seconds
         self.process = secrets.token_hex(16)
         self._seen: dict[int, float] = {}
-        self._minute: int | None = None
-        self._month = ""
-
-    def month(self, now: float) -> str:
-        """Return the billing cycle of a moment."""
-        minute = int(now // 60)
-        if minute != self._minute:
-            self._minute, self._month = minute, month(now)
-        return self._month
 
     def is_over(self, cycle: str, now: float) -> bool:
         """Return whether another cycle than an account's begins, also after a clock has been far ahead."""
-        current = self.month(now)
+        current = month(now)
         return cycle < current or (cycle > current and cycle > month(now + DAYS_AHEAD * 86_400))
 
     def plan(self, name: str) -> Plan:
@@ -112,7 +103,7 @@ class Charging:
             raise AccountsError(f"There is no account {number}.")
         account = Account(*rows[0])
         if self.is_over(account.cycle, now):
-            entries = account.turn(self.month(now), self.plan(account.plan))
+            entries = account.turn(month(now), self.plan(account.plan))
             yield from self._enter(number, entries, now)
             yield from self._save(account)
         if account.held and account.left < needed:

@@ -12,8 +12,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.service.accounts.base import BONUS, GRANT, Account, AccountsError, Key, KeyRow, digest
 from webanalytics.service.accounts.charges import Charging
 from webanalytics.service.accounts.schema import Steps
-from webanalytics.service.addresses import Network
-from webanalytics.service.settings import Plan
+from webanalytics.service.settings import Network, Plan
 
 PREFIX = 8
 """Characters of a key that name it in logs and commands."""
@@ -218,7 +217,7 @@ class Commands(Charging):
         return (yield from self._add_account(now, name or f"account-{text[:PREFIX]}", wanted))
 
     def _add_account(self, now: float, name: str, plan: Plan) -> Steps[int]:
-        new = Account.opened(plan, self.month(now))
+        new = Account.opened(plan, now)
         row = (new.balance, new.bonus, new.held, new.cycle, new.allowance, new.granted, new.used, new.noticed)
         rows = yield _ADD_ACCOUNT, (name, new.plan, *row, now)
         number = int(rows[0][0])

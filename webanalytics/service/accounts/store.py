@@ -23,7 +23,7 @@ from webanalytics.service.accounts.base import (
 )
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.schema import Steps
-from webanalytics.service.addresses import Network
+from webanalytics.service.settings import Network
 
 T = TypeVar("T")
 

@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,19 +52,15 @@ OLDEST_SQLITE = (3, 35, 0)
 """The first with RETURNING (https://sqlite.org/lang_returning.html)."""
 
 
+@dataclass(slots=True, eq=False)
 class Job:
     """One command queued for the writer."""
 
-    __slots__ = ("arguments", "command", "error", "future", "result")
-
-    def __init__(
-        self, command: Callable[..., Steps[Any]], arguments: tuple[Any, ...], future: asyncio.Future[Any]
-    ) -> None:
-        self.command = command
-        self.arguments = arguments
-        self.future = future
-        self.result: Any = None
-        self.error: Exception | None = None
+    command: Callable[..., Steps[Any]]
+    arguments: tuple[Any, ...]
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: Exception | None = None
 
     @property
     def groups(self) -> bool:

@@ -14,7 +14,6 @@ from webanalytics._version import __version__
 from webanalytics.core.operations.model import example_of
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.graphql_endpoint import STATUS_EXTENSION
-from webanalytics.service.reference import json_schema as schema
 from webanalytics.service.reference import openapi_parts as parts
 from webanalytics.service.reference.openapi_parts import Part
 from webanalytics.service.results import CODE_FIELD
@@ -34,8 +33,8 @@ def document(
     ``x-premium``, ``x-plans`` and ``x-limits`` hold what the standard does not cover.
     """
     offered = tuple(operations)
-    data, shared = schema.data_schemas(offered)
-    schemas: Part = {**shared, "Failure": schema.failure_schema()}
+    data, shared = parts.data_schemas(offered)
+    schemas: Part = {**shared, "Failure": parts.failure_schema()}
     paths: Part = {}
     for operation in offered:
         name = operation.name.capitalize()
@@ -62,8 +61,8 @@ def document(
 def _schemas(operation: Operation, data: Part) -> Part:
     """Return the named schemas of one operation: its parameters, data, answers and failure."""
     name = operation.name.capitalize()
-    answer = schema.envelope_schema(operation, parts.reference("schemas", f"{name}Data"))
-    failure = schema.failure_schema(operation)
+    answer = parts.envelope_schema(operation, parts.reference("schemas", f"{name}Data"))
+    failure = parts.failure_schema(operation)
     status = {STATUS_EXTENSION: {"type": "integer", "description": "What a single call would answer."}}
     items = [
         {
@@ -74,7 +73,7 @@ def _schemas(operation: Operation, data: Part) -> Part:
         for one, named in ((answer, {}), (failure, parts.ERROR_FIELDS))
     ]
     named = {
-        f"{name}Parameters": schema.parameters_schema(operation),
+        f"{name}Parameters": parts.parameters_schema(operation),
         f"{name}Data": data,
         f"{name}Answer": answer,
         f"{name}Batch": _batch_answer(items),
@@ -85,7 +84,7 @@ def _schemas(operation: Operation, data: Part) -> Part:
 
 
 def _failure(operation: Operation | None = None) -> Part:
-    own = operation is not None and CODE_FIELD in schema.failure_schema(operation)["properties"]
+    own = operation is not None and CODE_FIELD in parts.failure_schema(operation)["properties"]
     return parts.reference("schemas", f"{operation.name.capitalize() if own and operation else ''}Failure")
 
 
@@ -102,7 +101,7 @@ def _single(operation: Operation, name: str, price: int) -> Part:
         described["requestBody"] = _body(operation, name, example)
     else:
         described["parameters"] = [
-            *(_query_parameter(operation, item, example) for item in schema.accepted(operation)),
+            *(_query_parameter(operation, item, example) for item in parts.accepted(operation)),
             *described["parameters"],
         ]
     answer = {"status": "ok", "error": None, "data": example["data"]} if example else None
@@ -122,7 +121,7 @@ def _body(operation: Operation, name: str, example: Part | None) -> Part:
         body["example"] = example["parameters"]
     contents: Part = {"application/json": body}
     if operation.kind == "image":
-        contents["multipart/form-data"] = {"schema": schema.form_schema(operation)}
+        contents["multipart/form-data"] = {"schema": parts.form_schema(operation)}
     return {"required": True, "content": contents}
 
 
@@ -131,7 +130,7 @@ def _query_parameter(operation: Operation, parameter: Any, example: Part | None)
         "name": parameter.name,
         "in": "query",
         "required": parameter.required,
-        "schema": schema.parameter_schema(operation, parameter),
+        "schema": parts.parameter_schema(operation, parameter),
         "description": parameter.meaning,
     }
     if example and parameter.name in example["parameters"]:
@@ -173,7 +172,7 @@ def _batch_answer(items: list[Part]) -> Part:
         "failed": count,
     }
     data = {"type": "object", "properties": properties, "required": list(properties)}
-    return schema.envelope_schema(None, data)
+    return parts.envelope_schema(None, data)
 
 
 def _graphql(operations: list[Operation]) -> Part:
@@ -232,7 +231,7 @@ def _graphql_example(operations: list[Operation]) -> Part:
     for operation in operations:
         given = (example_of(operation) or {}).get("parameters", {})
         inner = ", ".join(f"{name}: {orjson.dumps(value).decode()}" for name, value in given.items())
-        plain = [field.name for field in schema.visible(operation) if field.dtype != "object"]
+        plain = [field.name for field in parts.visible(operation) if field.dtype != "object"]
         calls.append(f"{operation.path}(input: {{{inner}}}) {{ {' '.join(plain[:3])} }}")
     return {"query": f"{{ {' '.join(calls) or '__typename'} }}"}
 

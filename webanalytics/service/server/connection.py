@@ -17,10 +17,10 @@ from aiohttp import http_exceptions, web
 from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestHandler
 
-from webanalytics.service.addresses import read_address
 from webanalytics.service.headers import caller_request_id, new_request_id
 from webanalytics.service.logs import describe
 from webanalytics.service.results import Record, failure
+from webanalytics.service.settings import read_address
 
 SERVER = "webanalytics"
 """What the header ``Server`` says: neither software nor version."""

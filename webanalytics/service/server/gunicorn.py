@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp.worker import GunicornWebWorker
 from gunicorn.arbiter import Arbiter
@@ -21,8 +21,11 @@ from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.service.accounts.base import AccountsError
 from webanalytics.service.configuration import read_settings
 from webanalytics.service.logs import Log, describe
-from webanalytics.service.server.process import Servable, announce, open_service, serve_until
+from webanalytics.service.server.process import announce, open_service, serve_until
 from webanalytics.service.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from webanalytics.service.app import Service
 
 GRACE_SHARE = 0.95
 """Share of gunicorn's own grace period in which requests must be finished."""
@@ -30,7 +33,7 @@ GRACE_SHARE = 0.95
 COUNTED_APART = "each process counts requests a minute by itself: set rate_limit_storage to redis://..."
 
 
-def app(settings: ServiceSettings) -> AbstractAsyncContextManager[Servable]:
+def app(settings: ServiceSettings) -> AbstractAsyncContextManager[Service]:
     """Open the service: what gunicorn's command line names as the application."""
     return open_service(settings)
 

@@ -15,40 +15,27 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Protocol
-
-from aiohttp import web
+from typing import TYPE_CHECKING
 
 from webanalytics import loops
 from webanalytics.errors import ParameterError
 from webanalytics.service.logs import Log
-from webanalytics.service.results import Record
 from webanalytics.service.server.transport import BACKLOG, start
 from webanalytics.service.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from webanalytics.service.app import Service
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 COLLECTIONS = (20_000, 20, 50)
 """Thresholds of the garbage collector; Python's own are (700, 10, 10)."""
 
 
-class Servable(Protocol):
-    """What a server process serves."""
-
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a request."""
-
-    def on_error(self, record: Record) -> None:
-        """Record a request that was answered before it could be handled."""
-
-    def drain(self) -> None:
-        """Refuse new requests from now on."""
-
-
-Opening = Callable[[ServiceSettings], AbstractAsyncContextManager[Servable]]
+Opening = Callable[[ServiceSettings], "AbstractAsyncContextManager[Service]"]
 """Opens a service for the length of an ``async with`` block."""
 
 
-def open_service(settings: ServiceSettings) -> AbstractAsyncContextManager[Servable]:
+def open_service(settings: ServiceSettings) -> AbstractAsyncContextManager[Service]:
     """Open the service; imported here, since its counters ask the environment when they are imported."""
     from webanalytics.service import app
 
@@ -97,20 +84,15 @@ async def serve_until(
 ) -> None:
     """Serve bound sockets until ``stop`` is set; then finish requests in progress."""
     async with opening(settings) as service:
-        on_connections = getattr(service, "on_connections", None)
-        listeners = [
-            await start(
-                service.handle, settings, sock, on_error=service.on_error, on_connections=on_connections
-            )
-            for sock in socks
-        ]
+        told = service.on_error, service.on_connections
+        servers = [await start(service.handle, settings, sock, *told) for sock in socks]
         try:
             settle_memory()
             ready()
             await stop.wait()
         finally:
             service.drain()
-            await asyncio.gather(*(listener.stop(settings.grace_seconds) for listener in listeners))
+            await asyncio.gather(*(server.stop(settings.grace_seconds) for server in servers))
 
 
 def announce(sock: socket.socket, log: Log) -> None:

@@ -16,11 +16,10 @@ from aiohttp import web
 from aiohttp.http import HttpVersion11
 from aiohttp.web_protocol import RequestHandler
 
-from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.headers import new_request_id
 from webanalytics.service.results import Record
 from webanalytics.service.server.connection import FAILED, MALFORMED, MOST_LINGERING, Connection, last_answer
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings, read_address, read_networks, within
 
 try:
     import resource
@@ -169,44 +168,39 @@ class Server(web.Server):
         self.report(record, error)
         return last_answer(request, status, sentence, record.request_id)
 
-
-class Listener:
-    """A listening server and its connections."""
-
-    def __init__(self, server: Server, listening: asyncio.Server, sock: socket.socket) -> None:
-        self.server = server
-        self._listening = listening
+    async def listen(self, sock: socket.socket) -> None:
+        """Serve on a bound socket, maybe shared with other processes; `stop` closes it."""
         self._sock = sock
+        self._listening = await asyncio.get_running_loop().create_server(self, sock=sock, backlog=ACCEPTS)
+        sock.listen(BACKLOG)  # the loop's own figure is both; the kernel's may be larger
 
     async def stop(self, grace: float) -> None:
         """Refuse new connections at once, and finish requests in progress within ``grace`` seconds."""
         loop = asyncio.get_running_loop()
-        self.server.stopping = True
+        self.stopping = True
         # asyncio breaks off connections that it is accepting while its server is closed.
         loop.remove_reader(self._sock)
         await asyncio.sleep(0)
         self._listening.close()
         deadline = loop.time() + grace
         while True:
-            for connection in self.server.connections:
+            for connection in self.connections:
                 if isinstance(connection, Connection) and connection.idle:
                     connection.force_close()
-            if not self.server.connections or loop.time() >= deadline:
+            if not self.connections or loop.time() >= deadline:
                 break
             await asyncio.sleep(POLL_SECONDS)
-        await self.server.shutdown(LAST_SECONDS)
+        await self.shutdown(LAST_SECONDS)
 
 
 async def start(
     handle: Handle,
     settings: ServiceSettings,
     sock: socket.socket,
-    *,
     on_error: OnError,
     on_connections: Callable[[int], None] | None = None,
-) -> Listener:
-    """Serve on a bound socket, maybe shared with other processes; `Listener.stop` closes it."""
+) -> Server:
+    """Serve on a bound socket; `Server.stop` closes it."""
     server = Server(handle, settings, on_error, on_connections)
-    listening = await asyncio.get_running_loop().create_server(server, sock=sock, backlog=ACCEPTS)
-    sock.listen(BACKLOG)  # the loop's own figure is both; the kernel's may be larger
-    return Listener(server, listening, sock)
+    await server.listen(sock)
+    return server

@@ -20,7 +20,7 @@ from webanalytics.core.operations.types import DEEPEST, is_deep
 from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
-from webanalytics.fetching.limits import backoff
+from webanalytics.fetching.pace import backoff
 from webanalytics.operations import CONVERT, Field, Operation
 from webanalytics.runs.backends.base import Task
 from webanalytics.runs.backends.hosted.batches import Envelopes, Item

@@ -20,7 +20,7 @@ from webanalytics.runs.backends.base import Backend, Task, refuse_saving
 from webanalytics.runs.backends.hosted.http import Api, is_this_machine
 from webanalytics.runs.backends.hosted.run import HostedRun
 from webanalytics.runs.backends.hosted.wire import BATCH_SIZE
-from webanalytics.runs.backends.rendering import is_on
+from webanalytics.runs.backends.pipeline import is_on
 
 KEY_VARIABLE = "WEBANALYTICS_API_KEY"
 

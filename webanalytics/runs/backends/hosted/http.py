@@ -20,7 +20,7 @@ from webanalytics._version import __version__
 from webanalytics.core.messages import UNSEEN
 from webanalytics.core.operations.secret import MASK, Secret
 from webanalytics.errors import ServiceUnavailableError
-from webanalytics.fetching.limits import backoff
+from webanalytics.fetching.pace import backoff
 from webanalytics.operations import Operation
 from webanalytics.runs.backends.hosted.wire import (
     LARGE_BODY,

@@ -29,7 +29,7 @@ from webanalytics.errors import (
     RowError,
 )
 from webanalytics.fetching.data_urls import is_data_url
-from webanalytics.fetching.limits import retry_after
+from webanalytics.fetching.pace import retry_after
 from webanalytics.operations import Operation, Parameter
 from webanalytics.runs.backends.content import embedded_content, file_content
 from webanalytics.urls import lacks_scheme

@@ -1,4 +1,8 @@
-"""`Dask`, the backend that users make; runs begin here."""
+"""A Dask cluster as a backend: one task for each group of hosts.
+
+`Dask` is what a user makes and runs begin in. All jobs of a host are in one group, so that each host is asked
+by one task at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +12,206 @@ import os
 import uuid
 import weakref
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
-from dataclasses import replace
-from types import TracebackType
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any, Self
 
-from webanalytics._version import __version__
+from webanalytics import loops
+from webanalytics._version import __version__, how_to_install
 from webanalytics.core.operations.secret import Secret
-from webanalytics.core.outcomes import Job, JobResult
+from webanalytics.core.outcomes import ArchivedPage, Job, JobResult, Outcome, PageRecord
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher
-from webanalytics.fetching.robots import keep
+from webanalytics.fetching.archives.pages import Reader
+from webanalytics.fetching.gates import Elsewhere, HostKnown
+from webanalytics.fetching.guard import check_url, host_key
+from webanalytics.fetching.response import Problem
+from webanalytics.fetching.robots import RobotsCopy, keep, keeping
 from webanalytics.operations import Operation
-from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, RunSpec, Task, refuse_saving
-from webanalytics.runs.backends.dask.groups import (
-    Answered,
-    Group,
-    attempt,
-    distributed,
-    failed_job,
-    grouped,
-    host_of,
-    travelling,
-)
+from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, Listed, RunSpec, Task, refuse_saving
+from webanalytics.runs.backends.content import file_content
 from webanalytics.runs.backends.local import LocalBackend, affordable_settings
+from webanalytics.runs.backends.pipeline import where_it_ended
+from webanalytics.urls import lacks_scheme
+
+LOOK_SECONDS = 0.25  # how often a group looks whether it is still wanted
+
+
+@dataclass(frozen=True, repr=False)
+class Group:
+    """Jobs that one worker does; without a secret."""
+
+    spec: RunSpec  # what is done with every job
+    jobs: Sequence[Job]  # all those of their hosts
+    # the hosts that may be asked, and what is known of each
+    known: Mapping[str, HostKnown] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return what logs may show: no address, no text."""
+        return f"<{len(self.jobs)} jobs>"
+
+
+@dataclass(frozen=True, repr=False)
+class Answered:
+    """What a worker sends back."""
+
+    results: Sequence[JobResult]  # one for each job that did not lead elsewhere
+    # by number of a job the host that it leads to, which another worker may be asking
+    led: Mapping[int, str] = field(default_factory=dict)
+    known: Mapping[str, HostKnown] = field(default_factory=dict)  # what is now known of each host
+    robots: Mapping[str, RobotsCopy] = field(default_factory=dict)  # the robots.txt that were read, by origin
+    version: str = __version__  # version of this package on the worker
+
+    def __repr__(self) -> str:
+        return f"<{len(self.results)} results>"
+
+
+def host_of(url: Any, options: Mapping[str, Any], *, page: bool = True) -> str:
+    """Return the host that is asked for a URL, "" for one that is refused, and for what is none."""
+    if not isinstance(url, str):
+        return ""
+    try:
+        whole = f"https://{url.strip()}" if page and lacks_scheme(url) else url
+        return host_key(check_url(whole, allow_private=options["allow_private"], ports=options["ports"]))
+    except Problem:
+        return ""
+
+
+def site_of(host: str) -> str:
+    """Return what hosts are asked together by: that of ``www.`` leads to the one without it, or from it.
+
+    >>> site_of("www.example.com"), site_of("shop.example.com:8080")
+    ('example.com', 'shop.example.com:8080')
+    """
+    return host.removeprefix("www.")
+
+
+def grouped(jobs: Iterable[tuple[Job, set[str]]], size: int) -> list[tuple[list[Job], set[str]]]:
+    """Return jobs and the hosts that each asks as groups of about a size, no host in two of them."""
+    first: dict[str, str] = {}
+
+    def root(site: str) -> str:
+        while (above := first.setdefault(site, site)) != site:
+            first[site] = site = first[above]
+        return site
+
+    given = [(job, hosts, [root(site_of(host)) for host in hosts]) for job, hosts in jobs]
+    for _, _, sites in given:
+        for site in sites[1:]:
+            first[root(site)] = root(sites[0])
+    together: dict[str | int, tuple[list[Job], set[str]]] = {}
+    for job, hosts, sites in given:
+        found = together.setdefault(root(sites[0]) if sites else job.number, ([], set()))
+        found[0].append(job)
+        found[1].update(hosts, *({site_of(host), f"www.{site_of(host)}"} for host in hosts))
+    groups: list[tuple[list[Job], set[str]]] = []
+    for more, hosts in together.values():
+        if not groups or len(groups[-1][0]) + len(more) > size:
+            groups.append(([], set()))
+        groups[-1][0].extend(more)
+        groups[-1][1].update(hosts)
+    return groups
+
+
+def distributed() -> Any:
+    """Return the module of that name, or raise `BackendError` where it is not installed."""
+    try:
+        return import_module("distributed")
+    except ImportError:
+        raise BackendError(f"Dask is not installed: {how_to_install('dask')}.") from None
+
+
+def attempt(group: Group) -> Answered | None:
+    """Do a group in a task of Dask; it ends soon after nobody waits for it any more."""
+    worker = distributed().get_worker()
+    key = worker.get_current_task()
+
+    def wanted() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state != "cancelled"
+
+    return loops.run(_watched(group, wanted))
+
+
+async def _watched(group: Group, wanted: Callable[[], bool]) -> Answered | None:
+    work = asyncio.create_task(answer(group))
+    try:
+        while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
+            if not wanted():
+                return None
+        return work.result()
+    finally:
+        work.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await work
+
+
+class _Held(LocalBackend):
+    """Remembers pages that lead to hosts which another worker may be asking."""
+
+    def __init__(self) -> None:
+        self.led: dict[int, str] = {}
+
+    async def answered(self, run: Any, job: Job) -> Sequence[JobResult]:
+        try:
+            return await super().answered(run, job)
+        except Elsewhere as error:
+            self.led[job.number] = error.host
+            return ()
+
+
+async def answer(group: Group) -> Answered:
+    """Do a group on this machine."""
+    task, backend = Task(group.spec), _Held()
+    if task.operations[0].kind == "record":
+        return Answered([result async for some in backend.run(task, group.jobs) for result in some])
+    results: list[JobResult] = []
+    async with keeping() as kept, Fetcher(affordable_settings(group.spec.options)) as fetcher:
+        for host, known in group.known.items():
+            fetcher.take(host, known)
+        fetcher.keep_to(group.known.keys())
+        window = min(len(group.jobs), 4 * int(group.spec.options["concurrency"]))
+        async with aclosing(backend.stream(task, Listed(group.jobs), fetcher, window)) as found:
+            async for some in found:
+                results += some
+        learnt = {host: fetcher.known_of(host) for host in group.known}
+        return Answered(results, backend.led, learnt, kept.copies)
+
+
+def travelling(task: Task, jobs: Sequence[Job]) -> tuple[list[Job], list[JobResult]]:
+    """Return jobs with the content of files and archives here, and results for those that cannot be read."""
+    operation, limit = task.operations[0], int(task.spec.options["max_download"])
+    ready: list[Job] = []
+    unreadable: list[JobResult] = []
+    with Reader() as archives:
+        for job in jobs:
+            fetched = None
+            try:
+                if isinstance(job.subject, ArchivedPage):
+                    record, failed = archives.page(job.subject, operation.subject, limit)
+                    if failed is not None and failed.key != "status":  # an error page is read like another
+                        fetched = where_it_ended(failed, record.fetched)
+                        raise failed
+                    body = record.body if failed is None else failed.content or b""
+                    job = replace(job, subject=replace(record, body=body))
+                elif isinstance(job.subject, Path):
+                    content = file_content(job.subject, operation.subject, limit)
+                    page = PageRecord(str(job.subject), content)
+                    job = replace(job, subject=page if operation.kind == "page" else content)
+                ready.append(job)
+            except RowError as error:
+                unreadable.append(failed_job(task, job, error, fetched))
+    return ready, unreadable
+
+
+def failed_job(task: Task, job: Job, error: RowError, fetched: Any = None) -> JobResult:
+    """Return the result of a job that failed as a whole."""
+    several = len(task.operations) - bool(task.spec.apart)
+    return JobResult(job.number, (Outcome.failed(error),) * several, fetched)
+
 
 CONNECT_SECONDS = 20
 COUNT_SECONDS = 5.0
@@ -92,8 +271,8 @@ class Dask(Backend):
             raise ParameterError("The `chunk` parameter must be an integer from 1 to 1000.", "chunk")
         owned: list[Any] = []
         if client is None:
-            client, cluster = _local()
-            owned = [client, cluster]
+            owned = _local()
+            client = owned[0]
         elif isinstance(client, str):
             client = _connected(client)
             owned = [client]
@@ -121,9 +300,7 @@ class Dask(Backend):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def serves(self, operation: Operation) -> bool:  # noqa: ARG002 - the protocol's
@@ -149,10 +326,9 @@ class Dask(Backend):
             if any(isinstance(value, Secret) for value in given):  # no secret leaves this process
                 results = LocalBackend().run(task, jobs)
             else:
-                fetcher = task.fetcher
-                if fetcher is None:
-                    own = Fetcher(affordable_settings(task.spec.options))
-                    fetcher = await stack.enter_async_context(own)
+                fetcher = task.fetcher or Fetcher(affordable_settings(task.spec.options))
+                if task.fetcher is None:
+                    await stack.enter_async_context(fetcher)
                 results = self._rounds(task, jobs, fetcher)
             async for group in await stack.enter_async_context(aclosing(results)):
                 yield group
@@ -164,17 +340,14 @@ class Dask(Backend):
         options, operation = task.spec.options, task.operations[0]
         spec = replace(task.spec, options={**options, "workers": options["workers"] or 1})
         hosts: dict[int, set[str]] = {job.number: set() for job in jobs}
-        if operation.kind != "record":
-            how = {name: options[name] for name in ("allow_private", "ports")} | {
-                "page": operation.kind == "page"
-            }
-            for job in jobs:
-                if isinstance(job.subject, str) and (host := host_of(job.subject, **how)):
-                    hosts[job.number] = {host}
+        for job in jobs if operation.kind != "record" else ():
+            hosts[job.number].update({host_of(job.subject, options, page=operation.kind == "page")} - {""})
         left = {job.number: job for job in jobs}
         while left:
             asked, left = left, {}
-            most = RECORDS if operation.kind == "record" else await self._size(len(asked))
+            most = RECORDS
+            if operation.kind != "record":  # there are to be two groups for each thread
+                most = min(self._chunk, math.ceil(len(asked) / (2 * max(1, await self._threads()))))
             groups = deque(grouped(((job, hosts[number]) for number, job in asked.items()), most))
             async with aclosing(self._answers(task, spec, groups, fetcher)) as answers:
                 async for answered in answers:
@@ -188,10 +361,6 @@ class Dask(Backend):
                     yield answered.results
         task.report.hosts = [row for row in fetcher.hosts() if row["note"]]
 
-    async def _size(self, jobs: int) -> int:
-        """Return about how many jobs a group has: there are to be two groups for each thread."""
-        return min(self._chunk, math.ceil(jobs / (2 * max(1, await self._threads()))))
-
     async def _threads(self) -> int:
         """Return how many tasks the cluster runs at once; none while the scheduler does not answer."""
         try:
@@ -204,7 +373,7 @@ class Dask(Backend):
         self, task: Task, spec: RunSpec, groups: deque[tuple[list[Job], set[str]]], fetcher: Fetcher
     ) -> AsyncGenerator[Answered, None]:
         """Yield answers as they arrive, with a few more groups under way than there are threads."""
-        under_way: set[asyncio.Task[Answered]] = set()
+        under_way: set[asyncio.Task[list[Answered]]] = set()
         try:
             while groups or under_way:
                 room = 2 * (await self._threads()) if groups else 0
@@ -217,33 +386,27 @@ class Dask(Backend):
                     if ready:
                         known = {host: fetcher.known_of(host) for host in hosts}
                         under_way.add(asyncio.create_task(self._ask(task, Group(spec, ready, known))))
-                done, under_way = (
-                    await asyncio.wait(under_way, timeout=COUNT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                    if under_way
-                    else (set(), under_way)
+                if not under_way:
+                    continue
+                done, under_way = await asyncio.wait(
+                    under_way, timeout=COUNT_SECONDS, return_when=asyncio.FIRST_COMPLETED
                 )
-                for one in done:
-                    yield one.result()
+                for answered in (found for one in done for found in one.result()):
+                    yield answered
         finally:
             for one in under_way:
                 one.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
 
-    async def _ask(self, task: Task, group: Group) -> Answered:
+    async def _ask(self, task: Task, group: Group) -> list[Answered]:
         """Have a group done; of one whose workers end again and again, each job is done alone."""
         answered = await self._submitted(group)
         if answered is not None:
-            return answered
-        if len(group.jobs) == 1:
-            error = RowError("analysis_died", parameter=task.operations[0].subject)
-            return Answered([failed_job(task, group.jobs[0], error)])
-        alone = [await self._ask(task, replace(group, jobs=[job])) for job in group.jobs]
-        return Answered(
-            [result for one in alone for result in one.results],
-            {number: host for one in alone for number, host in one.led.items()},
-            dict(item for one in alone for item in one.known.items()),
-            dict(item for one in alone for item in one.robots.items()),
-        )
+            return [answered]
+        if len(group.jobs) > 1:
+            return [one for job in group.jobs for one in await self._ask(task, replace(group, jobs=[job]))]
+        error = RowError("analysis_died", parameter=task.operations[0].subject)
+        return [Answered([failed_job(task, group.jobs[0], error)])]
 
     async def _submitted(self, group: Group) -> Answered | None:
         """Have a group done, again if its worker ends; None for one that has ended too many."""
@@ -276,20 +439,19 @@ class Dask(Backend):
 
 
 def _connected(address: str) -> Any:
-    dask = distributed()
     try:
-        return dask.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return distributed().Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise BackendError(f"no Dask scheduler answers at {address}: {error}") from None
 
 
-def _local() -> tuple[Any, Any]:
+def _local() -> list[Any]:
     """Start a cluster on this machine: one worker for each processor, each a process."""
     dask = distributed()
     cluster = dask.LocalCluster(
         n_workers=os.cpu_count() or 1, threads_per_worker=THREADS, dashboard_address=":0"
     )
-    return dask.Client(cluster, set_as_default=False), cluster
+    return [dask.Client(cluster, set_as_default=False), cluster]
 
 
 def _closed(owned: list[Any]) -> None:
