@@ -42,6 +42,13 @@ def site():
         yield server
 
 
+def test_an_empty_page_says_which_flag_renders_it() -> None:
+    pages = {"/": b"<title>App</title><div id=root></div><script src=/a.js></script>"}
+    with SiteServer(pages) as shop:
+        done = run("text", f"{shop.url}/", "--allow-private", "-f", "csv")
+    assert "before its scripts have run; --render auto lets a browser run them." in done.stdout
+
+
 def test_a_pipe_gets_csv(site: SiteServer) -> None:
     done = run("metadata", f"{site.url}/", f"{site.url}/b", "--allow-private")
     assert done.returncode == 0

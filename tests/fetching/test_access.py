@@ -88,14 +88,30 @@ def test_a_redirect_to_another_host_gets_nothing() -> None:
     ]
 
 
-def test_a_page_without_its_password_says_so() -> None:
+LACKING = "The page answered HTTP 401; `access=` sets the password, token or cookies that are sent."
+WRONG = (
+    "The page does not accept the password, token or cookies that were sent (HTTP 401); `access=` sets them."
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, LACKING),
+        ({"headers": {"X-Key": "other"}}, LACKING),
+        ({"user": "ann", "password": "wr0ng-word"}, WRONG),
+        ({"token": "wr0ng-word"}, WRONG),
+        ({"cookies": {"session": "wr0ng-word"}}, WRONG),
+    ],
+)
+def test_a_page_without_its_password_says_whether_another_was_sent(given: dict[str, Any], said: str) -> None:
     with site(("authorization", BASIC)) as server:
-        row = wa.text([server.url], allow_private=True).iloc[0]
-    assert (row["error_type"], row["http_status"]) == ("refused", 401)
-    assert (
-        row["error"]
-        == "The page answered HTTP 401; `access=` sets the password, token or cookies that are sent."
-    )
+        access = {server.url.removeprefix("http://"): wa.Access(**given)} if given else None
+        audit = wa.audit([server.url], allow_private=True, access=access, progress=False)
+    row = audit.raw.iloc[0]
+    assert (row["error_type"], row["http_status"], row["error"]) == ("refused", 401, said)
+    assert audit.failures()["option"].tolist() == ["access="]
+    assert "wr0ng" not in f"{audit!r}{audit.raw.to_csv()}"
 
 
 @pytest.fixture

@@ -26,6 +26,9 @@ from tests.fetching.closed_sites import (
 from webanalytics.cli import main
 
 OPEN, STAGING, SHOP = "www.tea.invalid", "staging.tea.invalid", "shop.tea.invalid"
+NOT_ACCEPTED = (
+    "The page does not accept the password, token or cookies that were sent (HTTP 401); `access=` sets them."
+)
 CARRIED = ("authorization", "cookie", "x-key")
 
 
@@ -211,10 +214,7 @@ def test_a_wrong_password_is_asked_with_once_for_each_page(authority: Authority)
     access = {STAGING: wa.Access(user="ann", password="wrong", digest=True)}
     with opened(lock, authority) as sites:
         row = wa.text([f"http://{STAGING}/"], access=access, proxy=sites.proxy, robots=False).iloc[0]
-    assert (
-        row["error"]
-        == "The page answered HTTP 401; `access=` sets the password, token or cookies that are sent."
-    )
+    assert row["error"] == NOT_ACCEPTED
     assert [("authorization" in one.headers) for one in sites.asked] == [False, True]
     assert lock.refused == ["response"]
 

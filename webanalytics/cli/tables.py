@@ -342,7 +342,7 @@ def _print(frame: pd.DataFrame, kind: str | None, *, raw: bool) -> None:
         write_text(frame, made, kind, raw=raw)
         sys.stdout.write(for_terminal(made.getvalue()))
     else:
-        told = {"error": frame["error"].map(as_flags, na_action="ignore")} if "error" in frame else {}
+        told = {name: frame[name].map(as_flags, na_action="ignore") for name in {"error", "note"} & {*frame}}
         write_text(frame.assign(**told), sys.stdout, kind, raw=raw)
 
 

@@ -19,7 +19,7 @@ from yarl import URL
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import Accept, DecodingError, Method, check_body, check_type, decoder_for
-from webanalytics.fetching.guard import dialled_by_proxy, refusals
+from webanalytics.fetching.guard import dialled_by_proxy, is_public, refusals
 from webanalytics.fetching.pace import FetchSettings, retry_after
 from webanalytics.fetching.response import Exchange, Problem
 from webanalytics.fetching.tls import certificate_of, fault_of
@@ -74,6 +74,7 @@ class RawResponse(NamedTuple):
     content: bytes = b""
     location: str | None = None
     certificate: Certificate | None = None
+    is_private: bool = False  # whether its address is private, or a proxy's to judge
 
 
 def resolver() -> AbstractResolver:
@@ -112,16 +113,21 @@ async def exchange(
         async with request(session, wanted.method, url, wanted.accept, settings, seconds, way) as response:
             received.status = response.status
             if response.status == 401 and settings.access is not None:
-                lines = response.headers.getall("WWW-Authenticate", ())
-                sent = response.request_info.headers.get("Authorization", "")
+                lines, had = response.headers.getall("WWW-Authenticate", ()), response.request_info.headers
+                sent = had.get("Authorization", "")
                 received.challenged = settings.access.challenged(str(url), lines, sent)
+                received.opened = bool(sent) or "Cookie" in had
             answer = await _read(response, url, wanted, received)
-            peer = getattr(response, "certificate", None) if url.scheme == "https" else None  # not a proxy's
-            return answer._replace(certificate=certificate_of(peer))
+            shown, address = getattr(response, "peer", (None, ""))
+            certificate = certificate_of(shown if url.scheme == "https" else None)  # not a proxy's
+            private = way is not None or (address != "" and not is_public(address))  # lost, it is not known
+            return answer._replace(certificate=certificate, is_private=private)
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
         problem.challenged = received.challenged
+        if received.opened and problem.key == "status":
+            problem.key = "not_accepted"
         raise
     except Exception as error:
         raise _named(error, refused, settings, received) from None
@@ -133,11 +139,11 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
-    __slots__ = ("challenged", "log", "proxied", "seconds", "size", "status")
+    __slots__ = ("challenged", "log", "opened", "proxied", "seconds", "size", "status")
 
     def __init__(self, log: Exchange | None, seconds: float, proxied: bool = False) -> None:
         self.proxied = proxied
-        self.challenged = False
+        self.challenged = self.opened = False
         self.log = log
         self.seconds = seconds
         self.size = 0

@@ -96,7 +96,7 @@ class Fetcher:
 
     async def __aenter__(self) -> Self:
         settings = self.settings
-        self.limits = self._limits = Limits(
+        self.limits = Limits(
             settings.concurrency,
             settings.per_host,
             settings.delay,
@@ -190,20 +190,20 @@ class Fetcher:
         The columns are those of `webanalytics.runs.frames.link_table.HOSTS`. A host without connections was
         given up.
         """
-        return list(self._limits.hosts())
+        return list(self.limits.hosts())
 
     def waiting(self) -> list[Waiting]:
         """Return the hosts that are not asked for a while because of what they answered."""
-        return self._limits.waiting()
+        return self.limits.waiting()
 
     def known_of(self, host: str) -> HostKnown:
         """Return what is known of a host, to go on elsewhere."""
         rules = {origin: kept for origin in self._origins[host] if (kept := self._robots.kept(origin))}
-        return HostKnown(self._limits.pace_of(host), rules)
+        return HostKnown(self.limits.pace_of(host), rules)
 
     def take(self, host: str, known: HostKnown) -> None:
         """Go on with what is known of a host from elsewhere; no request to it may be under way."""
-        self._limits.take(host, known.pace)
+        self.limits.take(host, known.pace)
         for origin, (rules, seconds) in known.rules.items():
             self._origins[host].add(origin)
             self._robots.keep(origin, rules, seconds)
@@ -273,7 +273,7 @@ class Fetcher:
         if state.is_rules or not self.settings.adaptive:
             return False
         host = host_key(state.url)
-        pace = self._limits.pace(host)
+        pace = self.limits.pace(host)
         async with self._doubts[host]:  # one asks, the others wait for what comes of it
             if pace.is_doubted:
                 address = URL(pace.good or f"{state.url.origin()}/", encoded=True)
@@ -326,7 +326,7 @@ class Fetcher:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self._limits.slot(host, rules.crawl_delay, first=state.first):
+        async with self.limits.slot(host, rules.crawl_delay, first=state.first):
             clock = asyncio.get_running_loop().time
             began = clock()
             await self.check_name(url)
@@ -348,11 +348,11 @@ class Fetcher:
                 state.spent += took
                 state.elapsed += took
             if problem is not None and problem.challenged:  # no refusal: it is answered next
-                self._limits.ended(host, began, None, None, state.first)
+                self.limits.ended(host, began, None, None, state.first)
                 raise problem
             problem = state.refusal(answer, problem)
             page = state.page(answer, problem)
-            self._limits.ended(host, began, problem, page, state.first)
+            self.limits.ended(host, began, problem, page, state.first)
             if problem is not None:
                 raise problem
             return answer

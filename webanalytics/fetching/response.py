@@ -46,6 +46,7 @@ class Response:
     elapsed: float
     redirect_kinds: tuple[str, ...] = ()  # the status of each redirect, such as "301"
     certificate: Certificate | None = None  # that of the server, where it was asked over TLS
+    is_private: bool = False  # whether its address is private, or a proxy's to judge
 
 
 MOST_HEADERS = 100

@@ -38,20 +38,21 @@ _ACCEPT: dict[Accept, str] = {
 
 
 class _Response(aiohttp.ClientResponse):
-    """A response that fails after too many interim ones (100 to 199), and knows the server's certificate.
+    """A response that fails after too many interim ones (100 to 199), and knows who sent it.
 
     aiohttp skips any number of them, and a server that sends nothing else would keep the event
     loop of the whole run busy until the time is up.
     """
 
-    certificate: Any = None
-    """What `ssl.SSLSocket.getpeercert` says; the connection may be gone where the response has begun."""
+    peer: tuple[Any, str] = (None, "")
+    """Certificate and address of the server; the connection may be gone where the response has begun."""
 
     async def start(self, connection: Any) -> Self:
         """Read the head of the response."""
         protocol, left = connection.protocol, INTERIM_RESPONSES
         if connection.transport is not None:
-            self.certificate = connection.transport.get_extra_info("peercert")
+            told = connection.transport.get_extra_info
+            self.peer = told("peercert"), (told("peername") or ("",))[0]
         read = protocol.read
 
         async def counted() -> Any:

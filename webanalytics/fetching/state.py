@@ -64,7 +64,7 @@ class FetchState:
 
     def refusal(self, answer: RawResponse, problem: Problem | None) -> Problem | None:
         """Return the problem with an answer: what is in place of a page, where that is asked for."""
-        is_last = problem.key == "status" if problem else answer.location is None
+        is_last = problem.key in ("status", "not_accepted") if problem else answer.location is None
         if not self.wanted.refusals or not is_last:
             return problem
         found = refusal(answer.status, answer.headers, answer.content, self.passed, str(self.url))
@@ -88,6 +88,7 @@ class FetchState:
             elapsed=self.elapsed,
             redirect_kinds=tuple(self.kinds),
             certificate=answer.certificate,
+            is_private=answer.is_private,
         )
 
     def error(self, problem: Problem, parameter: str) -> FetchError:

@@ -152,15 +152,18 @@ def page(means: str, target: str) -> bytes:
 
 
 class Canary:
-    """Listens on loopback, by TCP on both families and by UDP; remembers who comes."""
+    """Listens on a private address and on IPv6's loopback, by TCP and by UDP; remembers who comes."""
+
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        self.address = address
 
     def __enter__(self) -> Self:
         self.arrived: list[bytes] = []
         self._sockets: list[socket.socket] = []
-        first = self._listening(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
+        first = self._listening(socket.AF_INET, socket.SOCK_STREAM, (self.address, 0))
         self.port = first.getsockname()[1]
         self._listening(socket.AF_INET6, socket.SOCK_STREAM, ("::1", self.port))
-        self._listening(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port))
+        self._listening(socket.AF_INET, socket.SOCK_DGRAM, (self.address, self.port))
         self._threads = [threading.Thread(target=self._hear, args=(item,)) for item in self._sockets]
         self._done = False
         for thread in self._threads:

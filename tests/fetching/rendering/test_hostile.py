@@ -11,7 +11,7 @@ import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tests.fetching.rendering.hostile import ALL_SPELLINGS, MEANS, SPELLINGS, Canary, page, served
-from webanalytics.fetching import Fetcher, FetchSettings
+from webanalytics.fetching import Fetcher, FetchSettings, exchange
 from webanalytics.fetching.guard import SocketFactory
 from webanalytics.fetching.rendering.renderer import Renderer
 from webanalytics.fetching.rendering.visit import Rendered
@@ -54,14 +54,14 @@ def only_the_site(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return dialled
 
 
-async def _rendered(pages: dict[str, bytes], **settings: Any) -> dict[str, Rendered]:
+async def _rendered(pages: dict[str, bytes], host: str = "site.test", **settings: Any) -> dict[str, Rendered]:
     server = await asyncio.start_server(partial(served, pages=pages), SITE, 0)
     port = server.sockets[0].getsockname()[1]
     found = {}
     options = FetchSettings(**{"robots": False, "retries": 0, "timeout": 20, **settings})
     async with Fetcher(options, names=Names()) as fetcher, Renderer(fetcher, 1) as renderer:
         for path in pages:
-            response = await fetcher.fetch(f"http://site.test:{port}{path}")
+            response = await fetcher.fetch(f"http://{host}:{port}{path}")
             found[path] = await renderer.render(response)
     server.close()
     return found
@@ -117,6 +117,22 @@ def test_with_private_addresses_allowed_a_page_reaches_its_own_host_alone() -> N
         found = asyncio.run(_rendered(dict(list(pages.items())[::4]), allow_private=True))
         assert canary.arrived == []
     assert all("reaches out" in made.html or "could not be loaded" in made.note for made in found.values())
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_with_private_addresses_allowed_a_public_page_does_not_reach_them_by_its_own_name(
+    public: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of the page leads elsewhere once the page was sent, and so does one that is private all along."""
+    monkeypatch.setattr(exchange, "is_public", lambda address: public and address == SITE)
+    tries = b"setInterval(() => fetch(T + '/again'), 200); fetch(T"
+    with Canary() as canary:
+        again = page("fetch", f"http://changing.test:{canary.port}").replace(b"fetch(T", tries)
+        made = asyncio.run(_rendered({"/": again}, host="changing.test", allow_private=True))["/"]
+        arrived = bool(canary.arrived)
+    assert "reaches out" in made.html
+    assert arrived != public, "a private page reaches its own host at any port"
+    assert any("its address is not public" in why for _, why in made.failed) == public
 
 
 def test_no_page_takes_longer_than_it_may() -> None:

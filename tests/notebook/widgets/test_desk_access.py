@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from ipywidgets import Widget
 
@@ -13,6 +14,7 @@ from tests.fetching.closed_sites import ClosedSites, DigestLock, basic_lock, coo
 from tests.notebook.widgets.desks import run, widgets_of
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.desk.desk import AuditDesk, app
+from webanalytics.notebook.desk.run import failure_list
 
 STAGING, OPEN = "staging.tea.invalid", "www.tea.invalid"
 PAGES = {"/": b"<title>Tea</title><a href=/b>b</a><p>words", "/b": b"<title>B</title>"}
@@ -101,3 +103,24 @@ def test_what_the_session_opens_stays_open() -> None:
         with wa.option_context(access={STAGING: wa.Access(user="ann", password="s3cret-word")}):
             frame = run(desk)
     assert dict(zip(frame["url"], frame["title"], strict=True))[f"http://{STAGING}/b"] == "B"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "key", "said"),
+    [
+        (
+            "The page answered HTTP 401.",
+            "refused",
+            "status",
+            "fill in “Passwords and proxies” (<code>access=</code>)",
+        ),
+        (
+            "The host is not known here, and the environment names a proxy.",
+            *("dns", "unknown_here", "write env into “Proxy” (<code>proxy="),
+        ),
+    ],
+)
+def test_a_failure_names_the_field_that_helps(error: str, kind: str, key: str, said: str) -> None:
+    pages = {"url": ["https://a.example/"], "status": ["error"], "error": [error]}
+    shown = failure_list(pd.DataFrame({**pages, "error_type": [kind], "error_key": [key]}))
+    assert said in shown

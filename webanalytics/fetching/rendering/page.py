@@ -78,8 +78,7 @@ async def render(browser: Browser, visit: Visit, settings: FetchSettings) -> Ren
                 service_workers="block",
             )
             await context.add_init_script(NO_CALLS)
-            until = began + READ_SHARE * seconds
-            url, html, note = await _read(context, visit, until, settings.max_bytes)
+            url, html, note = await _read(context, visit, began + READ_SHARE * seconds, settings.max_bytes)
     except TimeoutError:
         url, html, note = visit.url, "", f"the page did not come to an end in {seconds:g} seconds"
     except Exception as error:
@@ -88,16 +87,12 @@ async def render(browser: Browser, visit: Visit, settings: FetchSettings) -> Ren
         url, html, note = visit.url, "", f"the browser could not open it ({type(error).__name__})"
     finally:
         if context is not None:
-            await _closed(context)
+            try:
+                async with asyncio.timeout(CLOSING):
+                    await context.close()
+            except Exception:
+                raise BrowserDiedError from None
     return visit.rendered(url, html, note, clock() - began)
-
-
-async def _closed(context: Any) -> None:
-    try:
-        async with asyncio.timeout(CLOSING):
-            await context.close()
-    except Exception:
-        raise BrowserDiedError from None
 
 
 async def _read(context: Any, visit: Visit, until: float, limit: int) -> tuple[str, str, str]:
@@ -131,9 +126,10 @@ async def _opened(page: Any, visit: Visit, until: float, limit: int) -> tuple[st
 
     clock, note = asyncio.get_running_loop().time, ""
     look = _Look(await page.context.new_cdp_session(page))
-    wait = max(0.1, (until - clock()) * LOADING_SHARE)
     try:
-        await page.goto(visit.url, wait_until="load", timeout=1000 * wait)
+        await page.goto(
+            visit.url, wait_until="load", timeout=1000 * max(0.1, (until - clock()) * LOADING_SHARE)
+        )
     except Late:
         note = "not everything was loaded in time"
     note = await _settled(visit, look, min(until, clock() + MOST_SETTLING)) or note

@@ -55,7 +55,10 @@ class BrowserProxy:
     """Answers the browsers of a run; each has a password of its own, and one visit at a time."""
 
     def __init__(self, fetcher: Fetcher, others: Fetcher) -> None:
-        self._fetcher, self._others = fetcher, others  # for the host of the page, and for all others
+        self._fetcher, self._others = (
+            fetcher,
+            others,
+        )  # for the host of a page that is private, and for all others
         self._visits: dict[str, Visit | None] = {}
         self._cache: dict[str, Answer] = {}
         self._cached = 0
@@ -121,13 +124,11 @@ class BrowserProxy:
                 return Answer(204, [])
             if asked.body is None or "Upgrade" in asked.headers or visit.requests > MOST_REQUESTS:
                 raise Problem("protocol")
-            if asked.method == "GET" and _normal(url) == visit.url:
+            if asked.method == "GET" and str(check_url(url, allow_private=True)) == visit.url:
                 return Answer(200, visit.headers, visit.content)
             if asked.method == "GET" and url in self._cache:
                 return self._cache[url]
-            fetcher = (
-                self._fetcher if urlsplit(url).hostname == urlsplit(visit.url).hostname else self._others
-            )
+            fetcher = self._fetcher if urlsplit(url).hostname == visit.host else self._others
             found = await relayed(fetcher, asked, url, visit)
         except Problem as problem:
             _note(visit, url, problem)
@@ -140,10 +141,6 @@ class BrowserProxy:
             self._cached += len(found.body)
             self._cache[url] = found
         return found
-
-
-def _normal(url: str) -> str:
-    return str(check_url(url, allow_private=True))
 
 
 _WHY = {

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Self
+from urllib.parse import urlsplit
 
 from webanalytics.errors import BackendError
 from webanalytics.fetching.fetcher import Fetcher
@@ -43,6 +44,7 @@ class Renderer:
         if others.settings.allow_private:  # a page may not reach for its neighbours
             strict = Fetcher(replace(others.settings, allow_private=False), names=others.names)
             others = await self._stack.enter_async_context(strict)
+            others.limits = self._fetcher.limits
         self._proxy = BrowserProxy(self._fetcher, others)
         await self._proxy.open()
         self._stack.push_async_callback(self._proxy.close)
@@ -56,11 +58,16 @@ class Renderer:
 
     async def render(self, response: Response) -> Rendered:
         """Return what a browser makes of a page that was fetched."""
+        headers = [
+            pair for pair in passed_on(response.headers.items()) if pair[0].lower() != "content-encoding"
+        ]
+        host = urlsplit(response.final_url).hostname if response.is_private else None
+        most = PAGE_FACTOR * self._fetcher.settings.max_bytes
         browser = await self._free.get()
         try:
             for _ in range(TRIES):
                 browser = await self._ready(browser)
-                visit = self._visit(response)
+                visit = Visit(response.final_url, response.content, headers, most, host)
                 self._proxy.visits(browser.password, visit)
                 try:
                     return await render(browser, visit, self._fetcher.settings)
@@ -74,14 +81,6 @@ class Renderer:
             raise
         finally:
             self._free.put_nowait(browser)
-
-    def _visit(self, response: Response) -> Visit:
-        return Visit(
-            response.final_url,
-            response.content,
-            [pair for pair in passed_on(response.headers.items()) if pair[0].lower() != "content-encoding"],
-            PAGE_FACTOR * self._fetcher.settings.max_bytes,
-        )
 
     async def _ready(self, browser: Browser | None) -> Browser:
         if browser is not None and browser.alive and browser.pages < PAGES:

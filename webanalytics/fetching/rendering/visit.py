@@ -37,6 +37,7 @@ class Visit:
     content: bytes  # the page as it was sent, which is not fetched again
     headers: list[tuple[str, str]]
     bytes_left: int  # of all that it may load
+    host: str | None = None  # which it may reach also at private addresses
     requests: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
@@ -58,9 +59,7 @@ class Visit:
     def quiet(self) -> float:
         """Return for how many seconds nothing was loaded, 0 while something is."""
         now = asyncio.get_running_loop().time()
-        if any(now - began < LONG for began in self._under_way.values()):
-            return 0.0
-        return now - self._last
+        return 0.0 if any(now - began < LONG for began in self._under_way.values()) else now - self._last
 
     def note(self, kept: dict[str, str], key: str, value: str) -> None:
         """Keep a fault once; of too many, one entry says that there were more."""

@@ -242,6 +242,8 @@ FIELDS = {
     "allow_private=True": "tick “Private and loopback addresses too”",
     "timeout=": "raise “Seconds for a page”",
     "budget=": "raise “Most credits to spend”",
+    "access=": "fill in “Passwords and proxies”",
+    'proxy="env"': "write env into “Proxy”",
 }
 """What one changes in the form for each option."""
 
@@ -300,8 +302,7 @@ def failure_list(frame: pd.DataFrame) -> str:
         )
         for why, rows in groups[:MOST_REASONS]
     ]
-    left = len(groups) - MOST_REASONS
-    if left > 0:
+    if (left := len(groups) - MOST_REASONS) > 0:
         lines.append(Markup("<li>and {} more reasons</li>").format(left))
     style = f"border-left:4px solid {TONES['bad']};padding:2px 0 2px 8px;line-height:1.5"
     return panel(
@@ -316,8 +317,7 @@ def _way(advice: Advice | None) -> str:
     """Return what changes a failure as HTML: the field of the form, or else the option."""
     if advice is None:
         return ""
-    field = FIELDS.get(advice.option)
-    if field:
+    if field := FIELDS.get(advice.option):
         return Markup(" <b>To change it:</b> {} (<code>{}</code>).").format(field, advice.option)
     return Markup(" <code>{}</code> {}.").format(advice.option, advice.change)
 

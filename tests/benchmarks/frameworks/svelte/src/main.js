@@ -1,0 +1,3 @@
+import { mount } from "svelte";
+import Shop from "./Shop.svelte";
+mount(Shop, { target: document.getElementById("app") });

@@ -1,0 +1,3 @@
+import { createApp } from "vue";
+import Shop from "./Shop.vue";
+createApp(Shop).mount("#app");
