@@ -341,4 +341,5 @@ def as_html(overview: Overview) -> str:
     """Return an overview as HTML for notebooks, everything escaped, in the notebook's own colours."""
     from webanalytics.core.templates import render
 
-    return render("audits/static/overview.html", overview=overview, numbers=NUMBERS, points=to_one_decimal)
+    made = render("audits/static/overview.html", overview=overview, numbers=NUMBERS, points=to_one_decimal)
+    return str(made)  # marimo takes a subclass for an object

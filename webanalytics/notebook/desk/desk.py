@@ -23,11 +23,13 @@ from webanalytics.notebook.desk.form import Form, read_upload, urls_in, urls_in_
 from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
 from webanalytics.notebook.desk.site import is_sitemap
 from webanalytics.notebook.explorer.explorer import Explorer
-from webanalytics.notebook.widgets.parts import TONES, as_text, panel, paragraph
+from webanalytics.notebook.widgets.parts import NOT_IN_MARIMO, TONES, as_text, named, panel, paragraph
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.inputs import Inputs, read_values
+
+_ABOUT = ("Audit desk", "audits pages from a form.")
 
 
 class AuditDesk(w.VBox):  # type: ignore[misc]
@@ -296,11 +298,12 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
         """Return the widget, and HTML for pages without a kernel."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
-        purpose = (
-            "<p><strong>Audit desk</strong>: audits pages from a form. <em>Run the cell to use it.</em></p>"
-        )
         shown = "" if self.explorer is None else self.explorer._repr_html_()
-        return {**bundle, "text/plain": repr(self), "text/html": purpose + shown}
+        return {**bundle, "text/plain": repr(self), "text/html": named(*_ABOUT) + shown}
+
+    def _mime_(self) -> tuple[str, str]:
+        """Return what marimo shows, which has no ipywidgets."""
+        return "text/html", named(*_ABOUT, NOT_IN_MARIMO)
 
 
 def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:

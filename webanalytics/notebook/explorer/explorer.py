@@ -16,6 +16,7 @@ import traitlets
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.overview.failures import reason
 from webanalytics.audits.overview.head import Head, head
+from webanalytics.core.run_options import options
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.notebook.explorer.issues import MANY_PAGES, Issues, can_be_judged
 from webanalytics.notebook.explorer.site import links_of, site_keywords, site_tables
@@ -80,6 +81,7 @@ class Explorer(anywidget.AnyWidget):
             "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
             "siteKeywords": audit is not None,
             "crawl": audit is not None and audit.origin.crawl is not None,
+            "theme": options.theme,
         }
         self._frame, self._pages = frame, pages
         self._issues = Issues(audit, pages) if there else None
@@ -255,7 +257,7 @@ class Explorer(anywidget.AnyWidget):
                 found = self._issues.overview()
             except Exception:  # odd data: the table can be shown all the same
                 found = None
-        return static_html(self._content, found)
+        return str(static_html(self._content, found))
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
         """Return the widget, and HTML for pages without a kernel."""
