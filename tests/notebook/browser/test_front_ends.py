@@ -112,7 +112,7 @@ def test_marimo_shows_audits_charts_and_the_explorer(
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(marimo(theme))
-    page.get_by_text("Comparison of tea.example").wait_for()
+    page.get_by_text("Comparison of tea.example").wait_for(timeout=3 * SECONDS * 1000)
     page.get_by_role("tab", name="Readability").wait_for()
     assert page.get_by_text("Something went wrong").count() == 0
     assert page.get_by_text("What to fix first, and the points that it gives").count() == 1  # the audit's own

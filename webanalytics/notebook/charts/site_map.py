@@ -102,6 +102,8 @@ _SIZE = 100.0
 
 MOST_PARTS = 12
 """Most folders of one section; the smaller ones share an area."""
+MOST_CELLS = 200
+"""Most sections that are cells without a name of what the smaller ones share."""
 
 _ISSUES = ("issues_high", "issues_medium", "issues_low")
 _UNKNOWN = style.GRID
@@ -171,6 +173,8 @@ def site_map(
     ax = style.start(ax, _HEIGHT)
     if not sections:
         captions.message(ax, _reason(pages))
+    elif len(sections) > MOST_PARTS and sections[0][0].pages == 1:
+        captions.message(ax, "Each page is the only one of its section: there are no areas to compare.")
     else:
         _draw(ax, sections, by)
     note = data.failures(pages[~usable]) if len(pages) > 1 else ""
@@ -200,9 +204,10 @@ def _sections(pages: pd.DataFrame, values: list[float], top: int) -> list[tuple[
     order = sorted(found, key=lambda name: -sum(map(len, found[name].values())))
     made = [(_part(name, found[name].values()), _parts(found[name], MOST_PARTS)) for name in order[:top]]
     if len(order) > top:
+        cells = [_part("", found[name].values()) for name in order[top:]]
         others = [values for name in order[top:] for values in found[name].values()]
-        part = _part(f"{len(order) - top:,} smaller sections", others)
-        made.append((part, [part._replace(name="")]))
+        whole = _part(f"{len(cells):,} smaller {'hosts' if several else 'sections'}", others)
+        made.append((whole, cells if len(cells) <= MOST_CELLS else [whole._replace(name="")]))
     return made
 
 
@@ -271,7 +276,7 @@ def _section(
                 area[:2], area.width, area.height, facecolor=colour, edgecolor=style.CARD, linewidth=0.8
             )
         )
-        if area.height > 13 * point and area.width > 26 * point and part.name:
+        if named and area.height > 13 * point and area.width > 26 * point and part.name:
             top = (area.x + 3 * point, area.y + area.height - 8 * point)
             _text(ax, part.name, top, (area.width / point) - 6, 7.5, style.text_on(colour))
     if named:
@@ -282,7 +287,7 @@ def _section(
     elif box.height > 13 * point and box.width > 26 * point:
         colour = _colour((divided[0] if divided else section).value, edges)
         at = (box.x + 3 * point, box.y + box.height / 2)
-        if len(divided) == 1 and not divided[0].name:
+        if len(divided) == 1:
             _text(ax, section.name, at, box.width / point - 6, 7.5, style.text_on(colour))
 
 

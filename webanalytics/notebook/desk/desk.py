@@ -259,7 +259,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
 
     def _show(self, result: pd.DataFrame | Audit) -> None:
         if self.explorer is None:
-            self.explorer = Explorer(result)
+            self.explorer = Explorer(result, told=True)
             self._results.children = [self.explorer]
         else:
             self.explorer.frame = result

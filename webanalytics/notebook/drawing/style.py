@@ -6,8 +6,8 @@ and ordered scales differ in lightness, so that they survive printing in grey.
 
 A chart is drawn on an opaque white card, so it reads the same on any ground and on paper; a notebook with a
 dark theme turns light into dark as it shows it, and ``options.theme = "dark"`` does so as it is drawn. In the
-user's own figure the card is the inside of the axes, white in any theme; text around it takes a colour that is
-legible on that figure, whether it is light, dark or transparent.
+user's own figure the card is the inside of the axes, white in any theme; text around it takes a colour that
+is legible on that figure, whether it is light, dark or transparent.
 """
 
 from __future__ import annotations
@@ -194,13 +194,7 @@ class ChartAxes(Axes):
 
 
 def in_dark(colours: Any) -> Any:
-    """Return colours, one or many, as the dark theme has them: RGBA from 0 to 1.
-
-    Examples
-    --------
-    >>> in_dark("#ffffff").round(2).tolist(), in_dark("#000000").round(2).tolist()
-    ([[0.07, 0.07, 0.07, 1.0]], [[0.93, 0.93, 0.93, 1.0]])
-    """
+    """Return colours, one or many, as the dark theme has them: RGBA from 0 to 1."""
     found = np.array(colours if np.ndim(colours) == 3 else to_rgba_array(colours), dtype=float)
     inverted = _INVERTED + (1 - 2 * _INVERTED) * found[..., :3]
     found[..., :3] = np.clip(inverted @ _HUE.T, 0, 1)
@@ -242,9 +236,9 @@ def new_axes(height: float, width: float = WIDTH) -> ChartAxes:
     """
     figure = Figure(figsize=(width, height), dpi=144, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
     FigureCanvasAgg(figure)
-    axes: ChartAxes = figure.add_subplot(axes_class=ChartAxes)
+    axes: Any = figure.add_subplot(axes_class=ChartAxes)
     axes.theme = options.theme
-    return axes
+    return axes  # type: ignore[no-any-return]
 
 
 def start(ax: Axes | None, height: float) -> Axes:
@@ -252,9 +246,8 @@ def start(ax: Axes | None, height: float) -> Axes:
 
     Raises `ParameterError` when `ax` is something else.
     """
-    if ax is None:
-        ax = new_axes(height)
-    elif not isinstance(ax, Axes):
+    ax = new_axes(height) if ax is None else ax
+    if not isinstance(ax, Axes):
         raise ParameterError(
             f"The `ax` parameter must be one matplotlib Axes or None, not {type(ax).__name__}.", "ax"
         )

@@ -59,7 +59,10 @@ class Explorer(anywidget.AnyWidget):
     _content = traitlets.Dict().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
-    def __init__(self, frame: pd.DataFrame | Audit) -> None:
+    _told = False  # whether what shows it has said why pages failed
+
+    def __init__(self, frame: pd.DataFrame | Audit, *, told: bool = False) -> None:
+        self._told = told
         content = self._take(frame)
         super().__init__(_content=content)
         self.on_msg(self._on_message)
@@ -82,6 +85,7 @@ class Explorer(anywidget.AnyWidget):
             "siteKeywords": audit is not None,
             "crawl": audit is not None and audit.origin.crawl is not None,
             "theme": options.theme,
+            "told": self._told,
         }
         self._frame, self._pages = frame, pages
         self._issues = Issues(audit, pages) if there else None
