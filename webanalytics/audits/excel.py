@@ -73,7 +73,6 @@ def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
 
 
 def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[str]:
-    """Return the columns to show: those named, all, or those of most use and those that the user added."""
     if columns is None:
         ours = {*declared("audit"), *DERIVED, *CRAWLED, *FOUND}
         return [name for name in OF_PAGES if name in pages] + [c for c in pages.columns if c not in ours]

@@ -208,7 +208,6 @@ def print_summary(audit: Audit, file: IO[str]) -> None:
 
 
 def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:
-    """Return the exit status of a gate, and say why it is not 0."""
     if lowest is None:
         return 0
     named = LEVELS[LEVELS.index(lowest) :]

@@ -13,13 +13,6 @@ from webanalytics.core.messages import UNSEEN as UNSEEN
 from webanalytics.core.messages import visible as visible
 from webanalytics.core.run_options import options
 
-GROUNDS = {
-    "auto": "",
-    "light": ";color-scheme:light;background:#ffffff;color:#222222;padding:.8em",
-    "dark": ";color-scheme:dark;background:#111111;color:#e4e7ea;padding:.8em",
-}
-"""Style of what a notebook shows, by theme: its own ground, or that of the notebook."""
-
 
 def render(template: str, **values: Any) -> Markup:
     """Return a template of the package as HTML, every value escaped and every character of it visible."""
@@ -36,7 +29,7 @@ def _environment() -> Environment:
         finalize=lambda value: visible(value) if type(value) is str else value,
         loader=FunctionLoader(_source),
     )
-    made.globals["ground"] = lambda: GROUNDS[options.theme]
+    made.globals["theme"] = lambda: options.theme
     made.filters["number"] = lambda value: f"{value:,}"
     return made
 

@@ -74,7 +74,6 @@ def squarified(values: Sequence[float], box: Box) -> list[Box]:
 
 
 def _worst(areas: Sequence[float], side: float) -> float:
-    """Return the highest ratio of sides in a row of rectangles along a side."""
     total = sum(areas)
     if not side or not total:
         return float("inf")
@@ -82,7 +81,6 @@ def _worst(areas: Sequence[float], side: float) -> float:
 
 
 def _row(areas: Sequence[float], box: Box) -> list[Box]:
-    """Return a row along the shorter side: from the top down at the left, or from the left at the top."""
     side = min(box.width, box.height)
     thick = sum(areas) / side if side else 0.0
     made, place = [], 0.0
@@ -192,7 +190,6 @@ def _values(pages: pd.DataFrame, by: str) -> list[float]:
 
 
 def _sections(pages: pd.DataFrame, values: list[float], top: int) -> list[tuple[_Part, list[_Part]]]:
-    """Return the sections with their folders, the largest first."""
     found: dict[str, dict[str, list[float]]] = {}
     urls = data.strings(pages["url"])
     several = data.is_of_several_hosts(urls)
@@ -237,7 +234,6 @@ def _folders(url: str | None) -> tuple[str, str]:
 
 
 def _edges(highest: float, by: str) -> list[float]:
-    """Return the limits of five steps of colour."""
     if by == "link_score":
         return [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
     step = max(1, math.ceil(highest / 5)) if highest >= 1 else max(0.1, math.ceil(highest * 2) / 10)
@@ -264,7 +260,6 @@ def _draw(ax: Axes, sections: list[tuple[_Part, list[_Part]]], by: str) -> None:
 def _section(
     ax: Axes, section: _Part, parts: list[_Part], box: Box, edges: list[float], point: float
 ) -> None:
-    """Draw a section: its folders below its name, where both have room; ``point`` is its unit."""
     strip = 15 * point
     named = box.height > 2.2 * strip and box.width > 45 * point
     inner = box.inside(0.25, strip if named else 0.0)

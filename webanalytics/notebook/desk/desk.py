@@ -74,7 +74,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._fill(urls)
 
     def _fill(self, urls: Inputs | None) -> None:
-        """Put the pages to begin with into the form; saved pages stay in Python."""
         if urls is None:
             return
         urls = as_pandas(urls, "urls")
@@ -90,7 +89,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._note.value = panel(as_text(remark)) if remark else ""
 
     def _count(self, _change: Any) -> None:
-        """Show how many URLs there are and what they may cost."""
         try:
             read = urls_in_text(self.form.urls.value)
         except ParameterError as error:
@@ -237,7 +235,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._say(" ".join([found.said, *run.notes, *run.remarks]), tone)
 
     def _on_report(self, _button: Any) -> None:
-        """Write the report beside the notebook, never over another file, and offer it."""
         if self.explorer is None or self.frame is None:
             return
         try:
@@ -296,13 +293,11 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         return f"<AuditDesk: {rows}>"
 
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
-        """Return the widget, and HTML for pages without a kernel."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
         shown = "" if self.explorer is None else self.explorer._repr_html_()
         return {**bundle, "text/plain": repr(self), "text/html": named(*_ABOUT) + shown}
 
     def _mime_(self) -> tuple[str, str]:
-        """Return what marimo shows, which has no ipywidgets."""
         return "text/html", named(*_ABOUT, NOT_IN_MARIMO)
 
 

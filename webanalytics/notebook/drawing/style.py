@@ -189,7 +189,6 @@ class ChartAxes(Axes):
         return {"image/png": picture, "text/html": shown}, {"image/png": {"width": width, "height": height}}
 
     def _mime_(self) -> tuple[str, str]:
-        """Return what marimo shows, which otherwise draws figures by itself."""
         return "text/html", self._repr_mimebundle_()[0]["text/html"]
 
 

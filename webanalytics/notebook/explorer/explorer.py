@@ -68,7 +68,6 @@ class Explorer(anywidget.AnyWidget):
         self.on_msg(self._on_message)
 
     def _take(self, given: pd.DataFrame | Audit) -> dict[str, Any]:
-        """Keep a frame or an audit, and return what the browser gets of it at once."""
         audit = given if isinstance(given, Audit) else None
         frame = as_pandas(given, "frame") if audit is None else audit.raw
         if not isinstance(frame, pd.DataFrame):
@@ -171,7 +170,6 @@ class Explorer(anywidget.AnyWidget):
             return None, None
 
     def _links_of(self, url: object) -> dict[str, Any] | None:
-        """Return the links around a page; None for odd data."""
         try:
             return links_of(self._judged().audit, url)
         except Exception:  # the page itself can be shown all the same
@@ -188,7 +186,6 @@ class Explorer(anywidget.AnyWidget):
         self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
 
     def _send_issues(self, asked: dict[str, Any]) -> None:
-        """Send the rules that found something, or the pages that one of them found."""
         issues = self._judged()
         answer = issues.pages(asked["rule"]) if "rule" in asked else issues.overview()
         self.send({"id": asked.get("id"), **answer})
@@ -254,7 +251,6 @@ class Explorer(anywidget.AnyWidget):
             self.send({**answer, "last": last}, [content[start : start + CHUNK_BYTES]])
 
     def _repr_html_(self) -> str:
-        """Return figures and the first rows for pages that cannot run a widget."""
         found = None
         if self._issues is not None and (self._issues.known or self._content["issues"]["at_once"]):
             try:
@@ -264,7 +260,6 @@ class Explorer(anywidget.AnyWidget):
         return str(static_html(self._content, found))
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
-        """Return the widget, and HTML for pages without a kernel."""
         bundle: Any = super()._repr_mimebundle_(**arguments)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata

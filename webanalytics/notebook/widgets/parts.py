@@ -224,12 +224,10 @@ class Tool(w.VBox):  # type: ignore[misc]
         return f"{self._name}: {self._purpose} Run the cell to use it."
 
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
-        """Return the widget for notebooks that run, and a sentence for pages that only show them."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
         return {**bundle, "text/plain": repr(self), "text/html": named(self._name, self._purpose)}
 
     def _mime_(self) -> tuple[str, str]:
-        """Return what marimo shows, which has no ipywidgets."""
         return "text/html", named(self._name, self._purpose, NOT_IN_MARIMO)
 
 
