@@ -78,7 +78,7 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
         "columns of the pages in a workbook (-o FILE.xlsx), with commas, or all (default: 30 of most use)"
     )
     group.add_argument("--columns", metavar="NAMES", type=names_of, help=meaning)
-    meaning = "rules whose causes and issues a workbook shows, with commas (default: all)"
+    meaning = "rules whose causes and issues a workbook shows, with commas, also as title_* (default: all)"
     group.add_argument("--only-rules", metavar="NAMES", type=names_of, help=meaning)
     _docs_flag(group)
     group.add_argument(
