@@ -63,7 +63,7 @@ def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any)
 
 
 def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
-    """Return the names of rules that a workbook is to show, also those that ``title_*`` is for; None for all."""
+    """Return the names of rules that a workbook is to show, also those of ``title_*``; None for all."""
     names, found = [rules] if isinstance(rules, str) else rules, dict[str, None]()
     for name in () if names is None else names:
         named = fnmatch.filter(RULES, str(name)) if parameter != "rule" else [name] * (name in RULES)
