@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.text import Text
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -25,6 +27,8 @@ PORT = 8123
 """Where the sample site is served, as the pictures show it."""
 SHOWS = "Shows"
 """Name of the text in a picture that says what it shows: a test compares it with what is said today."""
+CHANGING = re.compile(r"\S*\d\S*")
+"""Numbers and ports, which differ from run to run and from machine to machine."""
 
 
 def shown(audit: wa.Audit) -> str:
@@ -79,10 +83,24 @@ def chapters(audit: wa.Audit) -> None:
         photograph(page, FOLDER.parent / "report-search.png", (1200, 840), "")
 
 
+def words(axes: Axes) -> str:
+    """Return the words of a chart, without what differs between runs."""
+    texts = (text.get_text() for text in axes.figure.findobj(Text))
+    return " ".join(sorted(" ".join(CHANGING.sub("", text) for text in texts).split()))
+
+
 def main() -> None:
     """Write one PNG for each chart, and the pictures."""
     pictures()
     FOLDER.mkdir(exist_ok=True)
+    made, searched = drawn()
+    chapters(searched)
+    for name, axes in made.items():
+        axes.figure.savefig(FOLDER / f"{name}.png", metadata={SHOWS: words(axes)})
+
+
+def drawn() -> tuple[dict[str, Axes], wa.Audit]:
+    """Draw every chart, and return them by name, with the crawl whose search data the report tells."""
     with sample_site() as site, wa.option_context(allow_private=True, progress=False):
         audit = wa.audit(site.pages)
         crawl = wa.crawl(site.url, workers=2)
@@ -92,12 +110,11 @@ def main() -> None:
     clicks = pd.DataFrame({"url": crawl.pages["url"], "clicks": (900 / depths).round()})  # made up
     clicks["impressions"], clicks["position"] = clicks["clicks"] * 20 + 5, depths.pow(0.8)
     searched = crawl.with_search_data(clicks.drop_duplicates("url"))
-    chapters(searched)
     with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
     phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
-    drawn = {
+    made = {
         "clicks_by_cause": charts.clicks_by_cause(searched),
         "pages_against": charts.pages_against(searched, x="content_words", y="position"),
         "crawler_access": charts.crawler_access(audit.ai_sections()),
@@ -118,9 +135,10 @@ def main() -> None:
         "disposable_by_country": charts.disposable_by_country(phones),
         "disposable_by_month": charts.disposable_by_month(phones),
     }
-    assert set(drawn) == set(charts.__all__)  # noqa: S101 - a script: none may be forgotten
-    for name, axes in drawn.items():
-        axes.figure.savefig(FOLDER / f"{name}.png")
+    assert set(made) == set(charts.__all__)  # noqa: S101 - a script: none may be forgotten
+    for axes in made.values():
+        axes.figure.draw_without_rendering()  # which makes the words of the scales
+    return made, searched
 
 
 if __name__ == "__main__":

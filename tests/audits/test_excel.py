@@ -65,6 +65,10 @@ def test_columns_and_rules_are_chosen(made: wa.Audit, tmp_path: Path) -> None:
     for name in ("Fix first", "Summary", "Issues"):
         place = found[name][0].index("rule")
         assert {row[place] for row in found[name][1:]} == {"h1_multiple"}
+    made.to_excel(path, rules=["h1_*", "h1_multiple"])
+    place = sheets(path)["Summary"][0].index("rule")
+    of_h1 = [name for name in made.summary()["rule"] if name.startswith("h1_")]
+    assert [row[place] for row in sheets(path)["Summary"][1:]] == of_h1
     made.to_excel(path, columns="all")
     shown = [name for name in made.pages.columns if name not in ("responseBody", "visible_text")]
     assert sheets(path)["Pages"][0] == tuple(shown)
@@ -75,6 +79,8 @@ def test_a_column_or_a_rule_that_is_not_there_is_refused(made: wa.Audit, tmp_pat
         made.to_excel(tmp_path / "a.xlsx", columns=["titel"])
     with pytest.raises(wa.ParameterError, match=r"`rules` .* 'h1_multipel'; did you mean `h1_multiple`"):
         made.to_excel(tmp_path / "a.xlsx", rules="h1_multipel")
+    with pytest.raises(wa.ParameterError, match="there is no 'titel_"):
+        made.to_excel(tmp_path / "a.xlsx", rules=["titel_*"])
 
 
 def test_what_keeps_pages_from_being_found_stands_below_the_score(tmp_path: Path) -> None:

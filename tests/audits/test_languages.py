@@ -136,6 +136,17 @@ def test_a_report_speaks_one_language(language: str) -> None:
             "Part of the site, the second time: The crawl stopped at 12 of at least 1,041 pages.",
             "Ein Teil der Website beim zweiten Mal: Der Crawl endete nach 12 von mindestens 1.041 Seiten.",
         ),
+        (
+            'LocalBusiness: name is missing (local business) | Blog: datePublished "4 May" is not an ISO 8601 date | '
+            "Offer: price is missing (recommended for product snippet) | and 2 more",
+            'LocalBusiness: name fehlt (local business) | Blog: datePublished "4 May" ist kein Datum nach ISO 8601 | '
+            "Offer: price fehlt (empfohlen für product snippet) | und 2 weitere",
+        ),
+        (
+            "JSON-LD: block 1 is not valid JSON: extra data, line 1,203 column 3",
+            "JSON-LD: Block 1 ist kein gültiges JSON: extra data, Zeile 1.203, Spalte 3",
+        ),
+        ("Guide: the best of teas | Shop", "Guide: the best of teas | Shop"),
         ("{n} links", "{n} links"),
         ("", ""),
     ],
@@ -146,7 +157,7 @@ def test_sentences_with_values_are_said_in_the_language(said: str, expected: str
         assert phrase(said) == expected
 
 
-COMPOSED = {"below", "addresses", "links", "link", "None", "reads"}
+COMPOSED = {"(recommended", "below", "addresses", "links", "link", "None", "reads"}
 """Words of sentences that the package puts together of parts: examples of them stand above."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -62,18 +63,19 @@ def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any)
 
 
 def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
-    """Return the names of rules that a workbook is to show, None for all."""
-    names = [rules] if isinstance(rules, str) else rules
+    """Return the names of rules that a workbook is to show, also those of ``title_*``; None for all."""
+    names, found = [rules] if isinstance(rules, str) else rules, dict[str, None]()
     for name in () if names is None else names:
-        if name not in RULES:
+        named = fnmatch.filter(RULES, str(name)) if parameter != "rule" else [name] * (name in RULES)
+        found |= dict.fromkeys(named)
+        if not named:
             near = did_you_mean(name, RULES) or "."
             text = f"The `{parameter}` parameter must name rules; there is no {name!r}{near}"
             raise ParameterError(text, parameter)
-    return None if names is None else list(names)
+    return None if names is None else list(found)
 
 
 def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[str]:
-    """Return the columns to show: those named, all, or those of most use and those that the user added."""
     if columns is None:
         ours = {*declared("audit"), *DERIVED, *CRAWLED, *FOUND}
         return [name for name in OF_PAGES if name in pages] + [c for c in pages.columns if c not in ours]

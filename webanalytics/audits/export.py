@@ -143,7 +143,7 @@ class ExportMethods:
         columns : list of str or "all", optional
             Columns of the pages; by default the 30 of most use, and those that you added.
         rules : list of str, optional
-            Rules whose causes, summary and issues are written; all by default.
+            Rules whose causes, summary and issues are written, by name or as ``title_*``; all by default.
 
         Raises
         ------

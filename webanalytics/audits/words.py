@@ -104,6 +104,8 @@ def phrase(sentence: str) -> str:
 
 @lru_cache(10_000)  # pages of a site have much in common
 def _phrase(sentence: str, language: str) -> str:
+    if " | " in sentence:  # several findings of a page
+        return " | ".join(_phrase(part, language) if part else "" for part in sentence.split(" | "))
     short = sentence.removesuffix(".")
     for text, end in (
         (sentence, ""),

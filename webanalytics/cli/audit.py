@@ -78,7 +78,7 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
         "columns of the pages in a workbook (-o FILE.xlsx), with commas, or all (default: 30 of most use)"
     )
     group.add_argument("--columns", metavar="NAMES", type=names_of, help=meaning)
-    meaning = "rules whose causes and issues a workbook shows, with commas (default: all)"
+    meaning = "rules whose causes and issues a workbook shows, with commas, also as title_* (default: all)"
     group.add_argument("--only-rules", metavar="NAMES", type=names_of, help=meaning)
     _docs_flag(group)
     group.add_argument(
@@ -208,7 +208,6 @@ def print_summary(audit: Audit, file: IO[str]) -> None:
 
 
 def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:
-    """Return the exit status of a gate, and say why it is not 0."""
     if lowest is None:
         return 0
     named = LEVELS[LEVELS.index(lowest) :]

@@ -65,7 +65,6 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _source(text: str) -> Any:
-    """Return a side of a move as the function takes it: the addresses of a file, or the name itself."""
     path = Path(text)
     if address(text) or is_archive(text) or not path.is_file():
         return text

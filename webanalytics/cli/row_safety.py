@@ -59,7 +59,6 @@ def say(message: Any) -> None:
 
 @contextmanager
 def _handled(handler: Callable[[int, FrameType | None], Any], *signals: signal.Signals) -> Iterator[None]:
-    """Handle signals, in the main thread; in others they are handled as before."""
     before: dict[signal.Signals, Any] = {}
     with suppress(ValueError):
         for number in signals:
@@ -165,7 +164,6 @@ def elsewhere(frame: pd.DataFrame, path: Path, said: str) -> None:
 
 
 def _places() -> Iterator[Path]:
-    """Yield folders that may be on other disks."""
     for find in (tempfile.gettempdir, Path.home, Path.cwd):
         with suppress(OSError, RuntimeError):
             yield Path(find())

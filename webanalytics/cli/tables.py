@@ -223,7 +223,6 @@ def _has_terminal() -> bool:
 
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the keyword arguments that the command line sets."""
     _, *others = inspect.signature(getattr(sync, arguments.function)).parameters
     names = {*(key for key, item in RECORDS.items() if item.serves), *others} - {"column", *TAKEN}
     given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
@@ -285,7 +284,6 @@ def _answer(call: Callable[[], pd.DataFrame | Audit], arguments: argparse.Namesp
 
 
 def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: int | None) -> int:
-    """Write what is wanted, and return the exit status; `ended` is the one of a call that ended early."""
     audit = answer if isinstance(answer, Audit) and audits.is_wanted(arguments) else None
     frame = answer.raw if isinstance(answer, Audit) else answer
     good = True
@@ -323,7 +321,6 @@ def _check_output(arguments: argparse.Namespace) -> None:
 
 
 def _write(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> bool:
-    """Write and print the table; return whether it is where it was asked for."""
     good = True
     if arguments.output is not None:
         good = written(frame, arguments.output, lambda: audits.write_pages(frame, audit, arguments))

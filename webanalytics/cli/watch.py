@@ -194,7 +194,6 @@ def _run(config: Mapping[str, Any], history: History, date: str) -> int:
 
 
 def _audited(config: Mapping[str, Any], date: str) -> tuple[Audit | None, str]:
-    """Return the audit that a file asks for, or why nothing could be fetched."""
     options = {"progress": False} | config["options"]
     try:
         if "start" in config:

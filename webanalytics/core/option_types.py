@@ -59,6 +59,7 @@ class _P(TypedDict, total=False):
 
 class _S(TypedDict, total=False):
     docs_url: str | None
+    theme: str
 
 
 class PageOptions(_HIPRS, _HIPS, _IPS, _IP, _IPR, _P, total=False):

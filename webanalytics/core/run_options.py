@@ -319,8 +319,15 @@ _session_options = (
         lambda value: value is None or (isinstance(value, str) and bool(WEB_ADDRESS.fullmatch(value))),
         "no links",
     ),
+    Setting(
+        "theme",
+        "auto",
+        "Colours of charts, explorer and audits in a notebook: those of the notebook, or always these.",
+        "one of: auto, light, dark",
+        lambda value: value in ("auto", "light", "dark"),
+    ),
 )
-"""What is about files that are written after a call: set for a session or a block."""
+"""What is about things that are shown or written after a call: set for a session or a block."""
 
 RECORDS: dict[str, Setting] = {
     option.key: option

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from webanalytics.core.messages import UNSEEN as UNSEEN
 from webanalytics.core.messages import visible as visible
+from webanalytics.core.run_options import options
 
 
 def render(template: str, **values: Any) -> Markup:
@@ -28,6 +29,7 @@ def _environment() -> Environment:
         finalize=lambda value: visible(value) if type(value) is str else value,
         loader=FunctionLoader(_source),
     )
+    made.globals["theme"] = lambda: options.theme
     made.filters["number"] = lambda value: f"{value:,}"
     return made
 

@@ -107,7 +107,6 @@ class WebFrame(_Functions):
 
 @functools.cache
 def _charts() -> type[_Accessor]:
-    """Return the class with a method for each chart; matplotlib is imported when it is first used."""
     from webanalytics.notebook import charts
 
     methods: dict[str, Any] = {
@@ -120,7 +119,6 @@ def _charts() -> type[_Accessor]:
 
 
 def _method(function: Callable[..., Any], name: str, without: Collection[str] = ()) -> Callable[..., Any]:
-    """Return a method that gives the accessor's data to a function as its first argument."""
     first, *others = inspect.signature(function).parameters.values()
     texts = _TEXTS if any(parameter.name == _TEXTS[0] for parameter in others) else ()
     left_out = {first.name, *without, *texts}
@@ -167,7 +165,6 @@ def _documentation(text: str, left_out: Collection[str], name: str) -> str:
 
 
 def _give_methods() -> None:
-    """Give both accessors a method for every function that works on a column."""
     for name in sync.__all__:
         function = getattr(sync, name)
         if inspect.isfunction(function) and "column" in inspect.signature(function).parameters:

@@ -27,7 +27,7 @@ def as_html(frame: pd.DataFrame, others: Callable[[Any], Any] | None = None) -> 
         for row in first.to_dict("records")
     ]
     told = f"the first {MOST} of " * (len(frame) > MOST) + f"{len(frame):,} rows × {frame.shape[1]} columns"
-    return render("notebook/widgets/static/issue_table.html", rows=rows, told=told)
+    return str(render("notebook/widgets/static/issue_table.html", rows=rows, told=told))
 
 
 def offer() -> None:

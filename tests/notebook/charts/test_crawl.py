@@ -94,13 +94,27 @@ def test_pages_of_many_hosts_are_cut_by_hosts() -> None:
 
 
 def test_many_sections_share_an_area() -> None:
-    frame = pd.DataFrame({"url": [f"{HOST}/section-{place}/x" for place in range(50)]})
-    ax = site_map(frame, top=4)
+    urls = [f"{HOST}/section-{place}/{page}" for place in range(50) for page in range(1 + (place == 0))]
+    ax = site_map(pd.DataFrame({"url": urls, "issues_high": range(len(urls))}), top=4)
     assert "46 smaller sections  46 pages" in {text.get_text() for text in ax.texts}
+    assert len(ax.patches) == 50  # each in a colour of its own
+    hosts = pd.DataFrame({"url": [f"https://a{place}.example/de/{n}" for place in range(50) for n in (1, 2)]})
+    said = [text.get_text() for text in site_map(hosts, top=4).texts]
+    assert "46 smaller hosts  92 pages" in said
+    assert said.count("de") <= sum(text.startswith("a") for text in said), "no folder without its host"
     with pytest.raises(ParameterError, match="`by`"):
-        site_map(frame, by="score")  # type: ignore[arg-type]
+        site_map(hosts, by="score")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="`top`"):
-        site_map(frame, top=61)
+        site_map(hosts, top=61)
+
+
+def test_pages_that_are_alone_in_their_sections_are_told_in_a_sentence(picture: Picture) -> None:
+    ax = site_map(pd.DataFrame({"url": [f"https://a{place}.example/de/x" for place in range(91)]}))
+    assert not ax.axison
+    assert [text.get_text() for text in ax.texts] == [
+        "Each page is the only one of its section: there are no areas to compare."
+    ]
+    picture(ax)
 
 
 @given(st.lists(st.integers(1, 100_000), min_size=1, max_size=25))

@@ -208,7 +208,6 @@ def comparison_overview(
 
 
 def _left(left: pd.DataFrame) -> list[Block]:
-    """Return the pages that search engines may not index any more."""
     shown = left.head(MOST_ROWS)[["url", "after"]].itertuples(index=False, name=None)
     rows = [tuple(_text(cell) for cell in cells) for cells in shown]
     more = _more(len(left), "pages: .changes", MOST_ROWS)
@@ -218,7 +217,6 @@ def _left(left: pd.DataFrame) -> list[Block]:
 
 
 def _moved(summary: pd.DataFrame) -> list[Block]:
-    """Return the rules whose issues came or went."""
     moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
     names = ("before", "after", "worse", "added", "fixed", "removed", "unchecked")
     rare = {"added", "removed", "unchecked"}
@@ -235,7 +233,6 @@ def _moved(summary: pd.DataFrame) -> list[Block]:
 
 
 def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
-    """Return a sentence on rows given to `webanalytics.Audit.with_columns` that are of no page."""
     said = "row of the columns added is" if len(unmatched) == 1 else "rows of the columns added are"
     return [f"{len(unmatched):,} {said} of no page: see .unmatched."] * bool(len(unmatched))
 
@@ -248,7 +245,6 @@ def _by_priority(issues: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _site_notes(origin: Origin) -> list[str]:
-    """Return sentences on sitemaps that could not be read, and on robots.txt."""
     notes = []
     if origin.sitemap is not None:
         bad = origin.sitemap[origin.sitemap["status"] != "ok"]
@@ -272,7 +268,6 @@ def _untried(issues: pd.DataFrame) -> tuple[str, list[str]]:
 
 
 def _failed_note(issues: pd.DataFrame) -> list[str]:
-    """Return a sentence on rules that failed: they did not pass."""
     failed = [title(rule) for rule in issues.attrs.get("webanalytics", {}).get("rules_failed", ())]
     return [f"Broke off on odd data: {_named(failed)}"] * bool(failed)
 
@@ -287,7 +282,6 @@ def _more(count: int, what: str, most: int = MOST_RULES) -> str:
 
 
 def _text(value: Any, most: int = LONGEST) -> str:
-    """Return a value as one short line."""
     return shortened(one_line(str(value)[: most * 2]), most)
 
 
@@ -341,4 +335,5 @@ def as_html(overview: Overview) -> str:
     """Return an overview as HTML for notebooks, everything escaped, in the notebook's own colours."""
     from webanalytics.core.templates import render
 
-    return render("audits/static/overview.html", overview=overview, numbers=NUMBERS, points=to_one_decimal)
+    made = render("audits/static/overview.html", overview=overview, numbers=NUMBERS, points=to_one_decimal)
+    return str(made)  # marimo takes a subclass for an object

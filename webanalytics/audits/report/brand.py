@@ -85,7 +85,6 @@ def _read(file: Path) -> bytes:
 
 
 def _kind(content: bytes) -> str:
-    """Return what follows ``image/`` in the type of a picture, "" for all else."""
     from lxml import etree
     from PIL import Image
 

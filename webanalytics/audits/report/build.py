@@ -196,7 +196,6 @@ def render(
 
 
 def _spoken() -> dict[str, Any]:
-    """Return the language for the script, and the report's texts in it."""
     texts: dict[str, list[str]] = {}
     for key, text in getattr(catalogue(spoken()), "_catalog", {}).items():
         source, place = key if isinstance(key, tuple) else (key, 0)
@@ -263,7 +262,6 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
 
 
 def _strangers(content: Content) -> list[Any]:
-    """Return the addresses of issues that belong to no page."""
     both = zip(content.issues["page"], content.issues["url"], strict=True)
     return [url if page < 0 else None for page, url in both]
 

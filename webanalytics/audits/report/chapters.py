@@ -184,7 +184,6 @@ def _is_number(value: Scalar) -> bool:
 
 
 def _audiences(found: Sequence[Scalar]) -> list[str]:
-    """Return the audiences, the youngest readers first."""
     known = {str(name) for name in found if name is not None}
     return [name for name in AUDIENCES if name in known]
 
@@ -279,7 +278,6 @@ def _common(cells: dict[str, list[Scalar]]) -> Table:
 
 
 def _best_pages(cells: dict[str, list[Scalar]]) -> dict[Scalar, list[int]]:
-    """Return the terms of each page that they are most distinctive of, the strongest first."""
     scores = cells["distinctiveness"]
     own = sorted(
         (row for row, score in enumerate(scores) if _value(score) > 0), key=lambda r: -_value(scores[r])

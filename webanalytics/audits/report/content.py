@@ -267,7 +267,6 @@ def _pages(pages: pd.DataFrame, detailed: list[int] | None) -> dict[str, list[Sc
 
 
 def _of_some(frame: pd.DataFrame, name: str, longest: int, rows: list[int] | None) -> list[Scalar]:
-    """Return a column with the values of some rows, None for the others; of None, with all."""
     if rows is None:
         return column(frame, name, longest)
     cells: list[Scalar] = [None] * len(frame)
@@ -278,14 +277,12 @@ def _of_some(frame: pd.DataFrame, name: str, longest: int, rows: list[int] | Non
 
 
 def _terms(cell: Any) -> Scalar:
-    """Return the first terms of a page's keywords."""
     return ", ".join(map(str, islice(cell, MOST_TERMS))) or None if isinstance(cell, dict) else None
 
 
 def _rules(
     issues: pd.DataFrame, names: list[str], summary: pd.DataFrame, columns: dict[str, list[Scalar]]
 ) -> list[RuleLine]:
-    """Return a line for each rule of the summary and of the issues."""
     lines: dict[str, RuleLine] = {}
     for row in _records(summary):
         _add(lines, str(row["rule"]), row)
@@ -334,7 +331,6 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Scalar]]:
 
 
 def _add(lines: dict[str, RuleLine], name: str, row: dict[str, Scalar]) -> None:
-    """Fill the missing parts of a rule's line."""
     line = lines.get(name)
     if line is None:
         line = lines[name] = RuleLine(name, "", type="", priority="")
@@ -351,7 +347,6 @@ def _add(lines: dict[str, RuleLine], name: str, row: dict[str, Scalar]) -> None:
 
 
 def _declared(name: str) -> dict[str, Scalar]:
-    """Return the declaration of a rule, empty for a rule from elsewhere."""
     from webanalytics.audits.rules import RULES
 
     rule = RULES.get(name)

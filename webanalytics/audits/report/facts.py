@@ -54,7 +54,6 @@ def work_parts(audit: Any) -> dict[str, pd.DataFrame]:
 
 
 def _crawlers(hits: pd.DataFrame) -> pd.DataFrame:
-    """Return what each crawler asked for, the busiest first; people are one row."""
     count, status = hits["hits"], hits["status"]
     counted = hits.assign(
         crawler=hits["crawler"].where(hits["crawler"] != "", hits["purpose"]),

@@ -134,7 +134,6 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
 
 
 def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
-    """Return the rules of which issues came or went, in the order of the summary: what got worse first."""
     kept = ("before", "after", "worse", "fixed", "remaining")
     cells = {
         name: column(summary, name) for name in ("rule", "rule_title", "priority", "points", *kept, *CHANGES)

@@ -61,7 +61,6 @@ def _chapter(name: str, title: str, note: str, *tables: Table) -> Chapter:
 
 
 def _plain(name: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> Table:
-    """Return a table of texts and numbers as a frame has them."""
     first, *others = [key for key in columns if key in frame] or [""]
     heads = headings(*(columns[key] for key in (first, *others) if key), numbers="." + "n" * len(others))
     names = column(frame.head(MOST_ROWS), first)

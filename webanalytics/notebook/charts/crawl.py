@@ -74,7 +74,6 @@ def pages_of(frame: Any, columns: list[str], optional: list[str]) -> pd.DataFram
 
 
 def _classes(pages: pd.DataFrame) -> list[str | None]:
-    """Return what became of each page, None for those without an answer."""
     size = len(pages)
     codes = data.numbers(pages["http_status"]) if "http_status" in pages.columns else np.full(size, np.nan)
     hops = pages["redirects"].tolist() if "redirects" in pages.columns else [()] * size
@@ -90,7 +89,6 @@ def _classes(pages: pd.DataFrame) -> list[str | None]:
 
 
 def _rows(depths: NDArray[np.float64]) -> tuple[list[int], list[str]]:
-    """Return the row of each page, and what the rows are called."""
     known = np.isfinite(depths)
     deepest = int(min(depths[known].max(), DEEPEST)) if known.any() else -1
     rows = [

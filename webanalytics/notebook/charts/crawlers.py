@@ -87,7 +87,6 @@ _LEGEND = "numbers: % of pages that robots.txt leaves open"
 
 
 def _crawlers(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the crawlers with their purposes, in the order of these."""
     pairs = rows[["crawler", "purpose"]].drop_duplicates("crawler").itertuples(index=False, name=None)
     order = list(PURPOSES)
     known = [(str(name), str(purpose)) for name, purpose in pairs]
@@ -95,7 +94,6 @@ def _crawlers(rows: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _sections(rows: pd.DataFrame, most: int) -> tuple[list[str], int]:
-    """Return the sections to draw, the top of the site first, and how many are left out."""
     sizes = rows.groupby("section", sort=False)["pages"].max().sort_values(ascending=False, kind="stable")
     names = [str(name) for name in sizes.index]
     shown = names[:most]

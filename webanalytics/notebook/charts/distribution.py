@@ -111,7 +111,6 @@ def readability_distribution(
 
 
 def _lacking(index: str | None) -> str:
-    """Return what the pages that are not drawn have in common."""
     if index == "fleschReadingEase":
         return "in languages without constants for it"
     return "without it" if index else "without a grade, which only English has"
@@ -131,7 +130,6 @@ def _reason(pages: pd.DataFrame) -> str:
 
 
 def _grade_rows(ax: Axes, found: dict[str, NDArray[np.float64]]) -> None:
-    """Draw one small histogram for each index, with its median and the number of pages."""
     low = max(min(float(np.min(column)) for column in found.values()), -8.0)
     grade_bands(ax, np.array([low]), MAX_GRADE, counts=False)
     edges = np.arange(np.floor(ax.get_xlim()[0]), MAX_GRADE + 1)
@@ -145,7 +143,6 @@ def _grade_rows(ax: Axes, found: dict[str, NDArray[np.float64]]) -> None:
 
 
 def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> str:
-    """Draw the histogram of one index in front of its bands; return a note on values beyond the scale."""
     index = INDICES[name]
     if index.limits:
         tints = readability_scale.tints(len(index.bands), darkest_first=not index.harder_up)

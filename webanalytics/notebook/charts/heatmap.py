@@ -102,7 +102,6 @@ def keyword_heatmap(
 
 
 def _scored(counts: pd.DataFrame) -> pd.DataFrame:
-    """Return the counts with a score each: the distinctiveness given, else that among these keywords."""
     if "distinctiveness" in counts:
         given = data.numbers(counts["distinctiveness"])
         if not np.isnan(given).all():
@@ -124,7 +123,6 @@ def _telling(counts: pd.DataFrame) -> pd.Series[float]:
 
 
 def _best(counts: pd.DataFrame, top: int) -> list[str]:
-    """Return the terms that tell most; no page has many more than its share of them."""
     if counts.empty:
         return []
     sums = _telling(counts).groupby(counts["keyword"], sort=False).sum()
@@ -142,14 +140,12 @@ def _best(counts: pd.DataFrame, top: int) -> list[str]:
 
 
 def _shown(counts: pd.DataFrame, most: int) -> list[str]:
-    """Return the pages that the terms tell most about, in the order of the frame."""
     sums = _telling(counts).groupby(counts["url"], sort=False).sum()
     chosen = set(sums.sort_values(ascending=False, kind="stable").head(most).index)
     return [url for url in sums.index if url in chosen]
 
 
 def _ordered(counts: pd.DataFrame, shown: list[str]) -> list[str]:
-    """Return the terms in the order of the pages that they are most distinctive of."""
     best = counts.sort_values("score", ascending=False, kind="stable").drop_duplicates("keyword")
     pages = best["url"].map({url: place for place, url in enumerate(shown)})
     return best.assign(page=pages).sort_values("page", kind="stable")["keyword"].tolist()
@@ -168,7 +164,6 @@ def _note(pages: pd.DataFrame, shown: list[str]) -> str:
 
 
 def _legend(numbered: bool, single: bool) -> str:
-    """Return what numbers and colours mean."""
     if single:
         return "stronger is more often"
     return "stronger is more distinctive" + (", numbers are frequencies" if numbered else "")

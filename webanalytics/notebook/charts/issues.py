@@ -167,7 +167,6 @@ def issues_by_section(
 
 
 def _issues(frame: Any) -> Any:
-    """Return the issues of an audit, and anything else unchanged."""
     return frame.issues if data.is_audit(frame) else frame
 
 
@@ -184,7 +183,6 @@ def _places(frame: Any, rules: pd.Index) -> list[int]:
 
 
 def _names(issues: pd.DataFrame, rules: pd.Index) -> list[str]:
-    """Return what rules are called: their titles, else their names as words."""
     known: dict[str | None, str | None] = {}
     if "rule_title" in issues.columns:
         known = dict(zip(data.strings(issues["rule"]), data.strings(issues["rule_title"]), strict=True))
@@ -192,7 +190,6 @@ def _names(issues: pd.DataFrame, rules: pd.Index) -> list[str]:
 
 
 def _of_pages(issues: pd.DataFrame) -> pd.DataFrame:
-    """Return the issues of pages, without those of hosts."""
     return issues[issues["scope"].ne("host").to_numpy(bool)] if "scope" in issues else issues
 
 
@@ -216,7 +213,6 @@ def _with_sections(frame: Any, segment: str) -> Any:
 
 
 def _levels(priorities: pd.Series[Any]) -> list[int | None]:
-    """Return the places of priorities, None for anything else."""
     places: dict[str, int] = {name: place for place, name in enumerate(PRIORITIES)}
     return [places.get((value or "").lower()) for value in data.strings(priorities)]
 

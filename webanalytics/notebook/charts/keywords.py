@@ -101,7 +101,6 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """Name pages given only as HTML by their rows."""
     urls = [url or f"row {row}" for url, row in zip(data.strings(frame["url"]), frame.index, strict=True)]
     return frame.assign(url=pd.Series(urls, index=frame.index, dtype=object))
 
@@ -119,7 +118,6 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _from_maps(pages: pd.DataFrame) -> pd.DataFrame:
-    """Return the frequencies of an audit frame, whose `keywords` are maps."""
     maps = pages["keywords"].tolist()
     if any(isinstance(found, str) for found in maps):
         raise ParameterError(
@@ -137,7 +135,6 @@ def _from_maps(pages: pd.DataFrame) -> pd.DataFrame:
 
 
 def _one_page(pages: pd.DataFrame, counts: pd.DataFrame, url: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return only what belongs to one page."""
     chosen = pages[pages["url"] == url]
     if chosen.empty:
         known = ", ".join(shorten(str(value), 80) for value in pages["url"].head(5))

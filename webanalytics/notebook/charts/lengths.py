@@ -138,7 +138,6 @@ def _limits(limits: Any, parameter: str) -> tuple[int, int]:
 
 
 def _measured(pages: pd.DataFrame, texts: Sequence[_Text]) -> pd.DataFrame:
-    """Return the lengths, the pages furthest from the limits first."""
     found = pages[["url"]].copy()
     off = np.zeros(len(pages))
     for text in texts:
@@ -165,7 +164,6 @@ def _scale(found: pd.DataFrame, texts: Sequence[_Text]) -> float:
 
 
 def _rows(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
-    """Draw one mark for each text of each page."""
     end = _scale(found, texts)
     ax.set_xlim(-end * 0.015, end)
     for text in texts:
@@ -213,7 +211,6 @@ def _keys(texts: Sequence[_Text]) -> list[Any]:
 
 
 def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
-    """Draw the distribution of each text's lengths above its limits."""
     end = _scale(found, texts)
     ax.set_xlim(-0.5, end)
     notes = []
@@ -242,7 +239,6 @@ def _finish(ax: Axes, texts: Sequence[_Text], end: float) -> None:
 
 
 def _apart(ticks: Sequence[float], least: float) -> list[float]:
-    """Return the ticks without those whose labels would touch the previous one."""
     kept: list[float] = []
     for tick in ticks:
         if not kept or tick - kept[-1] >= least:

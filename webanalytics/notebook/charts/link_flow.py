@@ -78,7 +78,6 @@ def link_flow(
 
 
 def _counted(links: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which links are anchors within the site."""
     kept = np.ones(len(links), dtype=bool)
     if "kind" in links.columns:
         kinds = links["kind"]
@@ -92,7 +91,6 @@ def _counted(links: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def _flow(links: pd.DataFrame) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the sections, and how many different links lead from each to each."""
     ends = []
     for name in ("source", "target"):
         codes, urls = _coded(links[name])
@@ -113,7 +111,6 @@ def _flow(links: pd.DataFrame) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _coded(column: pd.Series[Any]) -> tuple[Any, Any]:
-    """Return a column as places among its different texts, -1 for none."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy(np.int64), column.cat.categories
     return pd.factorize(column.astype(object).map(_text))

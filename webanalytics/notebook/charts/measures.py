@@ -136,7 +136,6 @@ def _bars(ax: Axes, values: NDArray[np.float64], form: str) -> None:
 
 
 def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> list[str]:
-    """Draw a histogram of the pages; return a note on those beyond the scale."""
     edges = ridges.steps(0, ridges.reach(values), 30, whole)
     counts, _ = np.histogram(values.clip(edges[0], edges[-1]), bins=edges)
     ax.bar(

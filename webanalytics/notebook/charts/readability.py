@@ -109,7 +109,6 @@ def drawn_of(drawn: int, pages: int) -> str:
 
 
 def _reason(pages: pd.DataFrame) -> str:
-    """Return why there is nothing to draw."""
     return data.why_empty(
         pages, "No pages, so no grades.", "This page has no grade.", "None of these pages has a grade."
     )
@@ -125,7 +124,6 @@ def grade_bands(ax: Axes, grades: NDArray[np.float64], max_grade: float, *, coun
 
 
 def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
-    """Draw a dot for each page, with its grade and its reading ease."""
     grades: list[float] = scored["averageGradeLevel"].tolist()
     places = [min(grade, max_grade) for grade in grades]
     left = ax.get_xlim()[0]
@@ -155,7 +153,6 @@ def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
 
 
 def _histogram(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
-    """Draw how many pages have each grade; the first and the last bar hold what lies beyond."""
     low, high = ax.get_xlim()
     low = max(low, -10.0)
     ax.set_xlim(low, high)

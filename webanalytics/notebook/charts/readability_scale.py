@@ -87,7 +87,6 @@ def _strings(pages: pd.DataFrame, name: str) -> list[str | None]:
 
 
 def _reasons(pages: pd.DataFrame, good: NDArray[np.bool_]) -> str:
-    """Return how many pages that were read are not judged, by reason."""
     lacking = ~good & ~data.has_failed(pages)
     pairs = zip(_strings(pages, "readability_note"), lacking, strict=True)
     counts = Counter(_WORDED.get(note or "", "without a grade") for note, lacks in pairs if lacks)

@@ -121,7 +121,6 @@ def pages_against(
 
 
 def _upright(ax: Axes, name: str, values: NDArray[np.float64]) -> None:
-    """Scale and label the vertical axis: counts by tens, positions with the first at the top."""
     most = float(values.max())
     if name in ("clicks", "impressions"):
         ax.set_yscale("symlog", linthresh=1)

@@ -74,7 +74,6 @@ def squarified(values: Sequence[float], box: Box) -> list[Box]:
 
 
 def _worst(areas: Sequence[float], side: float) -> float:
-    """Return the highest ratio of sides in a row of rectangles along a side."""
     total = sum(areas)
     if not side or not total:
         return float("inf")
@@ -82,7 +81,6 @@ def _worst(areas: Sequence[float], side: float) -> float:
 
 
 def _row(areas: Sequence[float], box: Box) -> list[Box]:
-    """Return a row along the shorter side: from the top down at the left, or from the left at the top."""
     side = min(box.width, box.height)
     thick = sum(areas) / side if side else 0.0
     made, place = [], 0.0
@@ -102,6 +100,8 @@ _SIZE = 100.0
 
 MOST_PARTS = 12
 """Most folders of one section; the smaller ones share an area."""
+MOST_CELLS = 200
+"""Most sections that are cells without a name of what the smaller ones share."""
 
 _ISSUES = ("issues_high", "issues_medium", "issues_low")
 _UNKNOWN = style.GRID
@@ -171,6 +171,8 @@ def site_map(
     ax = style.start(ax, _HEIGHT)
     if not sections:
         captions.message(ax, _reason(pages))
+    elif len(sections) > MOST_PARTS and sections[0][0].pages == 1:
+        captions.message(ax, "Each page is the only one of its section: there are no areas to compare.")
     else:
         _draw(ax, sections, by)
     note = data.failures(pages[~usable]) if len(pages) > 1 else ""
@@ -188,7 +190,6 @@ def _values(pages: pd.DataFrame, by: str) -> list[float]:
 
 
 def _sections(pages: pd.DataFrame, values: list[float], top: int) -> list[tuple[_Part, list[_Part]]]:
-    """Return the sections with their folders, the largest first."""
     found: dict[str, dict[str, list[float]]] = {}
     urls = data.strings(pages["url"])
     several = data.is_of_several_hosts(urls)
@@ -200,9 +201,10 @@ def _sections(pages: pd.DataFrame, values: list[float], top: int) -> list[tuple[
     order = sorted(found, key=lambda name: -sum(map(len, found[name].values())))
     made = [(_part(name, found[name].values()), _parts(found[name], MOST_PARTS)) for name in order[:top]]
     if len(order) > top:
+        cells = [_part("", found[name].values()) for name in order[top:]]
         others = [values for name in order[top:] for values in found[name].values()]
-        part = _part(f"{len(order) - top:,} smaller sections", others)
-        made.append((part, [part._replace(name="")]))
+        whole = _part(f"{len(cells):,} smaller {'hosts' if several else 'sections'}", others)
+        made.append((whole, cells if len(cells) <= MOST_CELLS else [whole._replace(name="")]))
     return made
 
 
@@ -232,7 +234,6 @@ def _folders(url: str | None) -> tuple[str, str]:
 
 
 def _edges(highest: float, by: str) -> list[float]:
-    """Return the limits of five steps of colour."""
     if by == "link_score":
         return [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
     step = max(1, math.ceil(highest / 5)) if highest >= 1 else max(0.1, math.ceil(highest * 2) / 10)
@@ -259,7 +260,6 @@ def _draw(ax: Axes, sections: list[tuple[_Part, list[_Part]]], by: str) -> None:
 def _section(
     ax: Axes, section: _Part, parts: list[_Part], box: Box, edges: list[float], point: float
 ) -> None:
-    """Draw a section: its folders below its name, where both have room; ``point`` is its unit."""
     strip = 15 * point
     named = box.height > 2.2 * strip and box.width > 45 * point
     inner = box.inside(0.25, strip if named else 0.0)
@@ -271,7 +271,7 @@ def _section(
                 area[:2], area.width, area.height, facecolor=colour, edgecolor=style.CARD, linewidth=0.8
             )
         )
-        if area.height > 13 * point and area.width > 26 * point and part.name:
+        if named and area.height > 13 * point and area.width > 26 * point and part.name:
             top = (area.x + 3 * point, area.y + area.height - 8 * point)
             _text(ax, part.name, top, (area.width / point) - 6, 7.5, style.text_on(colour))
     if named:
@@ -282,7 +282,7 @@ def _section(
     elif box.height > 13 * point and box.width > 26 * point:
         colour = _colour((divided[0] if divided else section).value, edges)
         at = (box.x + 3 * point, box.y + box.height / 2)
-        if len(divided) == 1 and not divided[0].name:
+        if len(divided) == 1:
             _text(ax, section.name, at, box.width / point - 6, 7.5, style.text_on(colour))
 
 

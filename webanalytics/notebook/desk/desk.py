@@ -24,11 +24,13 @@ from webanalytics.notebook.desk.form import Form, read_upload, urls_in, urls_in_
 from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
 from webanalytics.notebook.desk.site import is_sitemap
 from webanalytics.notebook.explorer.explorer import Explorer
-from webanalytics.notebook.widgets.parts import TONES, as_text, panel, paragraph
+from webanalytics.notebook.widgets.parts import NOT_IN_MARIMO, TONES, as_text, named, panel, paragraph
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.inputs import Inputs, read_values
+
+_ABOUT = ("Audit desk", "audits pages from a form.")
 
 
 class AuditDesk(w.VBox):  # type: ignore[misc]
@@ -74,7 +76,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._fill(urls)
 
     def _fill(self, urls: Inputs | None) -> None:
-        """Put the pages to begin with into the form; saved pages stay in Python."""
         if urls is None:
             return
         urls = as_pandas(urls, "urls")
@@ -90,7 +91,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._note.value = panel(as_text(remark)) if remark else ""
 
     def _count(self, _change: Any) -> None:
-        """Show how many URLs there are and what they may cost."""
         try:
             read = urls_in_text(self.form.urls.value)
         except ParameterError as error:
@@ -231,7 +231,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._say(" ".join([found.said, *run.notes, *run.remarks]), tone)
 
     def _on_report(self, _button: Any) -> None:
-        """Write the report beside the notebook, never over another file, and offer it."""
         if self.explorer is None or self.frame is None:
             return
         try:
@@ -280,7 +279,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
 
     def _show(self, result: pd.DataFrame | Audit) -> None:
         if self.explorer is None:
-            self.explorer = Explorer(result)
+            self.explorer = Explorer(result, told=True)
             self._results.children = [self.explorer]
         else:
             self.explorer.frame = result
@@ -318,13 +317,12 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         return f"<AuditDesk: {rows}>"
 
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
-        """Return the widget, and HTML for pages without a kernel."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
-        purpose = (
-            "<p><strong>Audit desk</strong>: audits pages from a form. <em>Run the cell to use it.</em></p>"
-        )
         shown = "" if self.explorer is None else self.explorer._repr_html_()
-        return {**bundle, "text/plain": repr(self), "text/html": purpose + shown}
+        return {**bundle, "text/plain": repr(self), "text/html": named(*_ABOUT) + shown}
+
+    def _mime_(self) -> tuple[str, str]:
+        return "text/html", named(*_ABOUT, NOT_IN_MARIMO)
 
 
 def _taken(upload: w.FileUpload) -> tuple[str, bytes]:

@@ -151,7 +151,6 @@ async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame | Au
 
 
 def _of_site(frame: Any, origin: Origin | None) -> Any:
-    """Return an audit together with what is known of its site."""
     if origin is None or not isinstance(frame, Audit):
         return frame
     return Audit(frame, replace(origin, stopped=frame.origin.stopped))
@@ -177,12 +176,10 @@ def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.Dat
 
 
 def _as_in_an_audit(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per page, with the columns named as in an audit."""
     return frame.rename(columns={"keywords": "meta_keywords"}) if name == "metadata" else pages_of(frame)
 
 
 def _take_errors(result: pd.DataFrame, pages: pd.DataFrame) -> None:
-    """Count a page as failed if any of the calls failed on it."""
     failed = (result["status"] == "ok") & (pages["status"] == "error")
     for name in ("status", "error", "error_type"):
         result[name] = result[name].where(~failed, pages[name])

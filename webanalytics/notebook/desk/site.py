@@ -111,7 +111,6 @@ async def find_sitemaps(text: str, options: Mapping[str, Any]) -> Found:
 
 
 async def _children(fetcher: Fetcher, address: str, most: int) -> tuple[tuple[str, ...], str]:
-    """Return the sitemaps that a robots.txt names, and what kept it from being read."""
     try:
         answer = await fetcher.fetch(address, accept="any", max_bytes=most)
         found = parse_sitemap(answer.content, address).children

@@ -75,7 +75,6 @@ def title_of(name: str, urls: pd.Series[Any], pages: str = "") -> str:
 
 
 def _label_width(ax: Axes) -> float:
-    """Return how far the labels of the rows reach to the left of the axes, in points."""
     if not ax.axison:
         return 0.0
     labels = [label for label in ax.get_yticklabels() if label.get_text()]
@@ -88,13 +87,11 @@ def _label_width(ax: Axes) -> float:
 
 
 def _widest(ax: Axes, texts: Iterable[str], size: Any, families: Sequence[str], bold: bool = False) -> float:
-    """Return the width of the widest text in points."""
     look = (size, tuple(families), "bold" if bold else "normal", _dpi(ax))
     return max((titles.width_of(text, *look) for text in texts if text), default=0.0)
 
 
 def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str]) -> str:
-    """Return the text, shortened until it fits the width."""
     return titles.cut(text, room, lambda part: _widest(ax, [part], size, families))
 
 

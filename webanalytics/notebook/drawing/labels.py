@@ -89,7 +89,6 @@ def path_labels(urls: pd.Series[Any]) -> list[str]:
 
 
 def _ends(host: str, path: str, several: bool) -> list[str]:
-    """Return the ends of an address that may stand for it, the shortest first and the whole last."""
     whole = host + path if several else path
     if not path.startswith("/"):
         return [path]
@@ -182,7 +181,6 @@ def _width(text: str) -> int:
 
 
 def _fitting(widths: list[int], room: int) -> int:
-    """Return how many leading characters fit."""
     total = 0
     for count, width in enumerate(widths):
         total += width
@@ -238,7 +236,6 @@ def lettering(texts: Iterable[str]) -> tuple[list[str], list[str]]:
 
 @functools.cache
 def _letters(family: str) -> frozenset[int]:
-    """Return the code points a font has; none when it is not installed."""
     # findfont would log a warning for each absent family
     installed = {entry.name for entry in font_manager.fontManager.ttflist}
     if family not in installed:

@@ -5,8 +5,9 @@ contrasts with white by 3:1 (WCAG 2.2, 1.4.11); they are distinct under every co
 and ordered scales differ in lightness, so that they survive printing in grey.
 
 A chart is drawn on an opaque white card, so it reads the same on any ground and on paper; a notebook with a
-dark theme turns light into dark as it shows it. In the user's own figure the card is the inside of the axes;
-text around it takes a colour that is legible on that figure, whether it is light, dark or transparent.
+dark theme turns light into dark as it shows it, and ``options.theme = "dark"`` does so as it is drawn. In the
+user's own figure the card is the inside of the axes, white in any theme; text around it takes a colour that
+is legible on that figure, whether it is light, dark or transparent.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ from contextlib import contextmanager
 from typing import Any, ParamSpec
 
 import matplotlib.style as mpl_style
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.collections import Collection
+from matplotlib.colors import ListedColormap, to_rgb, to_rgba, to_rgba_array
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
 
+from webanalytics.core.run_options import options
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.drawing.labels import BASE_FONT
 from webanalytics.runs.frames.kinds import in_kind
@@ -117,7 +125,10 @@ def chart(function: Callable[P, Axes]) -> Callable[P, Axes]:
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Axes:
         with context():
-            return draw(*args, **kwargs)
+            drawn = draw(*args, **kwargs)
+        if isinstance(drawn, ChartAxes) and drawn.theme == "dark":
+            turn_dark(drawn)
+        return drawn
 
     head, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.getdoc(function) or "")
     parts = {text.partition("\n")[0]: text for text in sections}
@@ -148,14 +159,19 @@ ParameterError
 
 
 _DARK = (
-    ':is([data-jp-theme-light="false"], .vscode-dark, .dark, [data-theme="dark"]) .wa-chart '
+    ':is([data-jp-theme-light="false"], .vscode-dark, .dark, [data-theme="dark"]) .wa-picture '
     "{ filter: invert(0.93) hue-rotate(180deg); }"
 )
 """Light for dark and dark for light, hues as they were: in JupyterLab, VS Code, marimo and documentation."""
+_INVERTED = 0.93
+_HUE = np.array([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]])
+"""What that filter does to a colour (Filter Effects Module Level 1, hue-rotate and invert)."""
 
 
 class ChartAxes(Axes):
-    """Axes of a new figure, which a notebook shows when they end a cell."""
+    """Axes of a new figure, which a notebook shows when they end a cell, and the theme they were made in."""
+
+    theme = "auto"
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the picture and its display size, and HTML that follows the theme of the notebook."""
@@ -165,14 +181,51 @@ class ChartAxes(Axes):
         width, height = (round(side * _NOTEBOOK_DPI) for side in figure.get_size_inches())
         picture = base64.b64encode(stream.getvalue()).decode()
         named = html.escape(self.get_title("left") or self.get_title())
+        follows = f"<style>{_DARK}</style>" if self.theme == "auto" else ""
         shown = (
-            f'<style>{_DARK}</style><img class="wa-chart" alt="{named}" width="{width}" height="{height}" '
+            f'{follows}<img class="wa-picture" alt="{named}" width="{width}" height="{height}" '
             f'style="max-width:100%;height:auto" src="data:image/png;base64,{picture}">'
         )
         return {"image/png": picture, "text/html": shown}, {"image/png": {"width": width, "height": height}}
 
+    def _mime_(self) -> tuple[str, str]:
+        return "text/html", self._repr_mimebundle_()[0]["text/html"]
 
-def new_axes(height: float, width: float = WIDTH) -> Axes:
+
+def in_dark(colours: Any) -> Any:
+    """Return colours, one or many, as the dark theme has them: RGBA from 0 to 1."""
+    found = np.array(colours if np.ndim(colours) == 3 else to_rgba_array(colours), dtype=float)
+    inverted = _INVERTED + (1 - 2 * _INVERTED) * found[..., :3]
+    found[..., :3] = np.clip(inverted @ _HUE.T, 0, 1)
+    return found
+
+
+def turn_dark(axes: Axes) -> None:
+    """Give all that a chart's figure shows the colours of the dark theme."""
+    figure: Any = axes.figure
+    figure.draw_without_rendering()  # what is made only then
+    boxes = (text.get_bbox_patch() for text in figure.findobj(Text))
+    for artist in (*figure.findobj(), *(box for box in boxes if box is not None)):
+        for kind, names in _COLOURED.items():
+            for name in names if isinstance(artist, kind) else ():
+                turned = in_dark(getattr(artist, f"get_{name}")())
+                getattr(artist, f"set_{name}")(turned.squeeze() if turned[..., 3].any() else "none")
+        if isinstance(artist, AxesImage):
+            cells: Any = artist.get_array()
+            if cells.ndim == 3:  # colours, and no values
+                artist.set_data(in_dark(cells))
+            artist.set_cmap(ListedColormap(in_dark(artist.cmap(np.arange(artist.cmap.N)))))
+
+
+_COLOURED = {
+    Line2D: ("markerfacecolor", "markeredgecolor", "color"),
+    Patch: ("facecolor", "edgecolor"),
+    Collection: ("facecolor", "edgecolor"),
+    Text: ("color",),
+}
+
+
+def new_axes(height: float, width: float = WIDTH) -> ChartAxes:
     """Return Axes of a new figure, of the given size in inches, outside pyplot's state.
 
     Examples
@@ -182,8 +235,9 @@ def new_axes(height: float, width: float = WIDTH) -> Axes:
     """
     figure = Figure(figsize=(width, height), dpi=144, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
     FigureCanvasAgg(figure)
-    axes: Axes = figure.add_subplot(axes_class=ChartAxes)
-    return axes
+    axes: Any = figure.add_subplot(axes_class=ChartAxes)
+    axes.theme = options.theme
+    return axes  # type: ignore[no-any-return]
 
 
 def start(ax: Axes | None, height: float) -> Axes:
@@ -191,9 +245,8 @@ def start(ax: Axes | None, height: float) -> Axes:
 
     Raises `ParameterError` when `ax` is something else.
     """
-    if ax is None:
-        ax = new_axes(height)
-    elif not isinstance(ax, Axes):
+    ax = new_axes(height) if ax is None else ax
+    if not isinstance(ax, Axes):
         raise ParameterError(
             f"The `ax` parameter must be one matplotlib Axes or None, not {type(ax).__name__}.", "ax"
         )

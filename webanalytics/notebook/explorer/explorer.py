@@ -16,6 +16,7 @@ import traitlets
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.overview.failures import reason
 from webanalytics.audits.overview.head import Head, head
+from webanalytics.core.run_options import options
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.notebook.explorer.issues import MANY_PAGES, Issues, can_be_judged
 from webanalytics.notebook.explorer.site import drawn, links_of, site_keywords, site_tables, work_tables
@@ -58,13 +59,15 @@ class Explorer(anywidget.AnyWidget):
     _content = traitlets.Dict().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
-    def __init__(self, frame: pd.DataFrame | Audit) -> None:
+    _told = False  # whether what shows it has said why pages failed
+
+    def __init__(self, frame: pd.DataFrame | Audit, *, told: bool = False) -> None:
+        self._told = told
         content = self._take(frame)
         super().__init__(_content=content)
         self.on_msg(self._on_message)
 
     def _take(self, given: pd.DataFrame | Audit) -> dict[str, Any]:
-        """Keep a frame or an audit, and return what the browser gets of it at once."""
         audit = given if isinstance(given, Audit) else None
         frame = as_pandas(given, "frame") if audit is None else audit.raw
         if not isinstance(frame, pd.DataFrame):
@@ -80,6 +83,8 @@ class Explorer(anywidget.AnyWidget):
             "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
             "whole": audit is not None,
             "crawl": audit is not None and audit.origin.crawl is not None,
+            "theme": options.theme,
+            "told": self._told,
         }
         self._frame, self._pages = frame, pages
         self._issues = Issues(audit, pages) if there else None
@@ -166,7 +171,6 @@ class Explorer(anywidget.AnyWidget):
             return None, None
 
     def _links_of(self, url: object) -> dict[str, Any] | None:
-        """Return the links around a page; None for odd data."""
         try:
             return links_of(self._judged().audit, url)
         except Exception:  # the page itself can be shown all the same
@@ -187,7 +191,6 @@ class Explorer(anywidget.AnyWidget):
         self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
 
     def _send_issues(self, asked: dict[str, Any]) -> None:
-        """Send the rules that found something, or the pages that one of them found."""
         issues = self._judged()
         answer = issues.pages(asked["rule"]) if "rule" in asked else issues.overview()
         self.send({"id": asked.get("id"), **answer})
@@ -250,17 +253,15 @@ class Explorer(anywidget.AnyWidget):
             self.send({**answer, "last": last}, [content[start : start + CHUNK_BYTES]])
 
     def _repr_html_(self) -> str:
-        """Return figures and the first rows for pages that cannot run a widget."""
         found = None
         if self._issues is not None and (self._issues.known or self._content["issues"]["at_once"]):
             try:
                 found = self._issues.overview()
             except Exception:  # odd data: the table can be shown all the same
                 found = None
-        return static_html(self._content, found)
+        return str(static_html(self._content, found))
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
-        """Return the widget, and HTML for pages without a kernel."""
         bundle: Any = super()._repr_mimebundle_(**arguments)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata

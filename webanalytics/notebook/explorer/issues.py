@@ -133,7 +133,6 @@ class Issues:
 
     @cached_property
     def _lines(self) -> list[dict[str, Any]]:
-        """The rules that found something, fix first."""
         return [_line(row) for row in self.audit.summary().to_dict("records")]
 
     @cached_property
@@ -190,7 +189,6 @@ class Issues:
         }
 
     def _priorities(self) -> list[list[Any]]:
-        """Return name, faults, and the pages and hosts that have them, of each priority."""
         counted = self.frame[self.frame["type"].isin(COUNTED)]
         found = []
         for name in PRIORITIES:
@@ -201,7 +199,6 @@ class Issues:
         return found
 
     def _causes(self) -> list[dict[str, Any]]:
-        """Return what to fix first, each with the place of its rule in the table."""
         causes = self.audit.causes()
         chosen = causes[causes["points"] > 0] if (causes["points"] > 0).any() else causes
         places = {line["rule"]: place for place, line in enumerate(self._lines[:MOST_RULES])}
@@ -213,7 +210,6 @@ class Issues:
         ]
 
     def _columns(self) -> list[dict[str, Any]]:
-        """Return score and faults by priority of each page, and what the rules derived of it."""
         pages = self.audit.pages.iloc[:MOST_ROWS].reset_index(drop=True)
         known = [name for name in PER_PAGE if name in pages and pages[name].notna().any()]
         names = {f"issues_{name}": name for name in PRIORITIES}
@@ -300,7 +296,6 @@ def _places(values: list[Any]) -> dict[Any, list[int]]:
 
 
 def _line(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a rule of the summary with what its declaration adds."""
     rule = RULES.get(row["rule"])
     names = ("explanation", "fix", "unit", "link")
     declared = dict.fromkeys(names, "") if rule is None else {name: getattr(rule, name) for name in names}

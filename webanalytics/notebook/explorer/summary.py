@@ -80,7 +80,6 @@ def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:
 
 
 def _missing(pages: pd.DataFrame, statuses: list[str]) -> int:
-    """Return how many of the addresses answer that there is no page."""
     if list(pages.columns).count("http_status") != 1:
         return 0
     codes = pd.to_numeric(pages["http_status"], errors="coerce").to_numpy(float, na_value=np.nan)
@@ -160,7 +159,6 @@ def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
 
 
 def _past(history: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
-    """Yield bars of the scores of the last audits, the latest first, where there are several."""
     if history is not None and len(history) > 1:
         rows = history[history["score"].notna()].tail(MOST_RUNS)[::-1]
         shown = [[f"{date:%Y-%m-%d}", score] for date, score in zip(rows["date"], rows["score"], strict=True)]

@@ -228,7 +228,6 @@ def with_derived(frame: pd.DataFrame) -> dict[str, list[Any]]:
 
 
 def _first_headings(items: list[Any]) -> list[str]:
-    """Return the texts of the first headings; empty ones are none, as for the rules."""
     found = (_get(item, "text") for item in items if _get(item, "level") == "h1")
     return [" ".join(text.split()) for text in found if isinstance(text, str) and text.strip()]
 
@@ -327,7 +326,6 @@ def as_text(value: Any) -> str:
 
 
 def _choices(key: str, values: Iterable[Cell]) -> list[str]:
-    """Return the values of a column that has few of them, the most frequent first."""
     if key in ("url", "final_url", "title", "description", "h1", "error"):
         return []
     counts = pd.Series([value for value in values if value], dtype=object).value_counts()

@@ -138,6 +138,17 @@ def discard(widgets: Iterable[w.Widget]) -> None:
         widget.close()
 
 
+NOT_IN_MARIMO = (
+    "marimo does not show this form, which is made of ipywidgets: open it in Jupyter. "
+    "Audits, charts and wa.explore work here."
+)
+
+
+def named(name: str, purpose: str, how: str = "Run the cell to use it.") -> str:
+    """Return a widget's name, purpose and what to do, as HTML for pages that cannot run it."""
+    return str(Markup("<p><strong>{}</strong>: {} <em>{}</em></p>").format(name, purpose, how))
+
+
 class Tool(w.VBox):  # type: ignore[misc]
     """Base of the small widgets: a form above, a status line, results below.
 
@@ -213,10 +224,11 @@ class Tool(w.VBox):  # type: ignore[misc]
         return f"{self._name}: {self._purpose} Run the cell to use it."
 
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
-        """Return the widget for notebooks that run, and a sentence for pages that only show them."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
-        sentence = Markup("<p><strong>{}</strong>: {} <em>Run the cell to use it.</em></p>")
-        return {**bundle, "text/plain": repr(self), "text/html": sentence.format(self._name, self._purpose)}
+        return {**bundle, "text/plain": repr(self), "text/html": named(self._name, self._purpose)}
+
+    def _mime_(self) -> tuple[str, str]:
+        return "text/html", named(self._name, self._purpose, NOT_IN_MARIMO)
 
 
 class OneAnswer(Tool):

@@ -114,7 +114,6 @@ def _limits(known: Mapping[str, float], name: str, usual: tuple[int, int]) -> li
 
 
 def _measured(row: Mapping[str, Any], name: str, size: float, limits: list[float]) -> dict[str, Any]:
-    """Return a text as a search result cuts it, with its width and the verdict that the rules give on it."""
     given = row.get(name)
     text = given[:LONGEST_MEASURED] if isinstance(given, str) else ""
     folded = " ".join(text.split())
@@ -135,7 +134,6 @@ def _measured(row: Mapping[str, Any], name: str, size: float, limits: list[float
 
 
 def _fitted(text: str, size: float, most: float) -> str:
-    """Return the whole words of a text that fit into a width, with an ellipsis where some do not."""
     if text_width(text, size) <= most:
         return text
     room = most - text_width(" …", size)
@@ -148,7 +146,6 @@ def _fitted(text: str, size: float, most: float) -> str:
 
 
 def _facts(row: Mapping[str, Any]) -> list[str]:
-    """Return what a reader wants to know of a page at a glance."""
     found = []
     for name, unit in _FACTS:
         value = row.get(name)
@@ -189,7 +186,6 @@ def _empty(value: Any) -> bool:
 
 
 def _shown(name: str, value: Any) -> bool:
-    """Return whether a field has a place of its own above the fields."""
     if name == "text":
         return isinstance(value, str) and len(value) <= LONGEST_TEXT
     return isinstance(value, (list, Mapping)) or name != "keywords"

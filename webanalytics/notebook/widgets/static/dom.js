@@ -71,11 +71,13 @@ function arrowKeys(container, select) {
 function bars(rows, describe, choose) {
   const most = Math.max(1, ...rows.map(([, count]) => count));
   const list = element("ul", { class: "wa-bars" });
+  const places = rows.every(([, count]) => Number.isInteger(count)) ? 0 : 1; // all of them alike
+  const numbers = new Intl.NumberFormat("en", { minimumFractionDigits: places, maximumFractionDigits: places });
   for (const [name, count, note] of rows) {
     const bar = element("span", { class: "wa-bar-fill", "aria-hidden": "true" });
     bar.style.width = `${(100 * count) / most}%`;
     const label = foreign(name, "span", { class: "wa-bar-label", title: name });
-    const value = element("span", { class: "wa-bar-value" }, Number.isInteger(count) ? wholeNumbers.format(count) : count.toFixed(1), note ? ` ${note}` : "");
+    const value = element("span", { class: "wa-bar-value" }, numbers.format(count), note ? ` ${note}` : "");
     const track = element("span", { class: "wa-bar-track" }, bar, value);
     const inside = choose && count ? element("button", { type: "button", class: "wa-bar", title: describe, onclick: () => choose(name) }, label, track)
       : element("span", { class: "wa-bar" }, label, track);

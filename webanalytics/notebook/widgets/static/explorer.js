@@ -21,7 +21,7 @@ class Explorer {
     this.message = element("span", { class: "wa-note", role: "status" });
     this.panels = {};
     this.build();
-    root.classList.add("wa-root");
+    root.classList.add("wa-root", `wa-${model.get("_content").theme}`);
     const bar = element("div", { class: "wa-top" }, this.tabs, this.downloads);
     root.append(element("div", { class: "wa-explorer" }, bar, this.message, ...Object.values(this.panels)));
     this.listen();

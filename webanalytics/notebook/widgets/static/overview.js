@@ -36,7 +36,7 @@ function advice(group) {
 }
 
 function failureLines(explorer, groups) {
-  if (!groups.length) return null;
+  if (!groups.length || explorer.model.get("_content").told) return null;
   const failed = groups.reduce((sum, group) => sum + group.count, 0);
   const lines = groups.slice(0, 5).map((group) => element("li", {}, element("strong", {}, `${wholeNumbers.format(group.count)} × `), foreign(group.reason), advice(group)));
   return element("section", { class: "wa-failed", "aria-label": "Failures" }, element("h4", {}, `Failures (${counted(failed, "URL")})`), element("ul", {}, lines),
@@ -59,7 +59,7 @@ function drawFirst(explorer) {
   const failed = summary.failures.reduce((sum, group) => sum + group.count, 0);
   if (failed && failed === explorer.store.total) {
     const note = element("p", { class: "wa-note" }, "No page could be read, so there is nothing to judge.");
-    explorer.firstBox.replaceChildren(...headLines(explorer.head), failureLines(explorer, summary.failures), note, tiles(figures, "Key figures"));
+    explorer.firstBox.replaceChildren(...headLines(explorer.head), ...[failureLines(explorer, summary.failures)].filter(Boolean), note, tiles(figures, "Key figures"));
     return;
   }
   if (found) boxes.push(tiles(issueTiles(found), "Issues by priority"), fixFirst(explorer, found));
