@@ -164,6 +164,7 @@ def test_every_field_that_a_failure_names_is_in_the_form() -> None:
     form = desk.form
     titles = [str(flag.description) for flag in form.flags.values()]
     labels = [getattr(field, "description", "") for field in widgets_of(desk)]
+    labels += desk.form.accordion.titles
     for text in FIELDS.values():
         named = re.findall("“(.+)”", text)
         assert all(name in (*titles, *labels) for name in named), text

@@ -355,7 +355,7 @@ PAGE_TEXT = Parameter(
 """The parameter that some page operations have beside it."""
 
 TAKEN = frozenset(
-    "demo docs downloads graphql keys logs mcp plot prune report serve site watch".split()  # noqa: SIM905
+    "demo docs downloads graphql keys logs mcp mute plot prune report segments serve site watch".split()  # noqa: SIM905
 )
 """Names of commands, paths and accessors that are no operations."""
 
