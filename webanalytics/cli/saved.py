@@ -100,7 +100,7 @@ def add_saved(commands: Any) -> None:
     parser = add(run_mute, "mute", summary, example, table)
     for name, metavar, meaning in MUTED:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
-    summary = "Name the parts of a saved audit's site, and score each; its report goes by them from then on."
+    summary = "Name the parts of a saved audit's site, and score each; its report goes by them."
     parser = add(run_segments, "segments", summary, "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'", table)
     meaning = "part and pattern of its addresses; the first that matches counts"
     parser.add_argument("patterns", metavar="NAME=PATTERN", nargs="+", help=meaning)

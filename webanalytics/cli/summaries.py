@@ -13,7 +13,7 @@ SUMMARIES = {
     "prune": "Say what to do with each page: keep, improve, merge, redirect, noindex or remove.",
     "search-issues": "List what an audit and an export of a search engine know only together.",
     "mute": "Set issues of a saved audit aside with a reason, and list those that are.",
-    "segments": "Name the parts of a saved audit's site, and score each; its report goes by them from then on.",
+    "segments": "Name the parts of a saved audit's site, and score each; its report goes by them.",
     "mcp": "Answer agents about saved audits, over the Model Context Protocol.",
     "logs": "Say which crawlers asked a server for what, by its access logs.",
     "watch": "Audit a site as a file says, keep the audit, and tell what changed since the last one.",
