@@ -55,10 +55,8 @@ class BrowserProxy:
     """Answers the browsers of a run; each has a password of its own, and one visit at a time."""
 
     def __init__(self, fetcher: Fetcher, others: Fetcher) -> None:
-        self._fetcher, self._others = (
-            fetcher,
-            others,
-        )  # for the host of a page that is private, and for all others
+        # for the host of a page that is private, and for all others
+        self._fetcher, self._others = fetcher, others
         self._visits: dict[str, Visit | None] = {}
         self._cache: dict[str, Answer] = {}
         self._cached = 0
