@@ -79,7 +79,7 @@ def test_uploading_a_csv(lab: Lab, site: SampleSite, tmp_path: Path) -> None:
     table.write_text(
         "name;page;image\n" + "".join(f"n{row};{url};{url}x\n" for row, url in enumerate(site.pages[:3]))
     )
-    button = notebook.output().locator("button.widget-upload")
+    button = notebook.output().locator("button.widget-upload", has_text="Upload CSV")
     with notebook.page.expect_file_chooser() as chooser:
         button.click()
     chooser.value.set_files(table)
@@ -131,7 +131,7 @@ def test_failures_are_no_success(lab: Lab) -> None:
     assert "Private and loopback addresses too" in why.inner_text()
     assert "allow_private=True" in why.inner_text()
     overview = notebook.output().locator(".wa-panel[data-tab=overview]")
-    assert "14 ×" in overview.get_by_label("Failures", exact=True).inner_text()
+    assert overview.get_by_label("Failures", exact=True).count() == 0  # the desk has said it
     assert "No page could be read, so there is nothing to judge." in overview.inner_text()
     for theme in ("Light", "Dark"):
         notebook.theme(f"JupyterLab {theme}")

@@ -91,6 +91,8 @@ def test_choosing_a_row_by_keyboard_tells_python(lab: Lab, site: SampleSite) -> 
     notebook.output().get_by_role("tab", name="Overview").press("ArrowRight")
     assert notebook.output().get_by_role("tab", name="Issues").get_attribute("aria-selected") == "true"
     notebook.page.keyboard.press("ArrowRight")
+    assert notebook.output().get_by_role("tab", name="To do").get_attribute("aria-selected") == "true"
+    notebook.page.keyboard.press("ArrowRight")
     assert notebook.output().get_by_role("tab", name="Pages").get_attribute("aria-selected") == "true"
     first = pages_table(notebook).locator("tbody tr[data-row='0']")
     first.focus()
