@@ -400,6 +400,7 @@ def test_pictures_of_every_tab(lab: Lab, site: SampleSite) -> None:
                 panel.get_by_role("grid", name="Issues, fix first", exact=True).wait_for()
             if name in ("Pages", "Metadata", "Keywords"):
                 panel.get_by_role("link", name=site.pages[3]).last.wait_for()
-            notebook.shot(f"desk-{key_of(name)}-{theme.lower()}")
+            if name != "To do":  # whose picture is that of the desk with search data
+                notebook.shot(f"desk-{key_of(name)}-{theme.lower()}")
     wide = "node => node.scrollWidth <= node.clientWidth + 1"
     assert notebook.output().locator(".wa-explorer").evaluate(wide)
