@@ -11,12 +11,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from tests.watching import looking
 
 PAGES = 2000
 DELAY = 0.02
@@ -107,24 +108,17 @@ def measured(pid: int) -> Iterator[dict[int, float]]:
     import psutil
 
     spent: dict[int, float] = {}
-    done = threading.Event()
+    main = psutil.Process(pid)
 
-    def watch() -> None:
-        main = psutil.Process(pid)
-        while not done.wait(0.1):
-            with suppress(psutil.Error):
-                for process in (main, *main.children(recursive=True)):
-                    with suppress(psutil.Error):
-                        times = process.cpu_times()
-                        spent[process.pid] = times.user + times.system
+    def look() -> None:
+        with suppress(psutil.Error):
+            for process in (main, *main.children(recursive=True)):
+                with suppress(psutil.Error):
+                    times = process.cpu_times()
+                    spent[process.pid] = times.user + times.system
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
+    with looking(look, 0.1):
         yield spent
-    finally:
-        done.set()
-        watcher.join()
 
 
 def run(python: str, code: str, *arguments: str) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ from typing import Any
 import psutil
 
 from tests.benchmarks.frameworks import LANTERNS, built, pages
+from tests.watching import looking
 from webanalytics.fetching.testing import SiteServer
 
 PAGES = 1_000
@@ -64,20 +64,14 @@ def held(pid: int) -> dict[str, tuple[float, int]]:
 def sampled(pid: int) -> Iterator[list[tuple[float, dict[str, tuple[float, int]]]]]:
     """Take a sample every two seconds."""
     samples: list[tuple[float, dict[str, tuple[float, int]]]] = []
-    begin, done = time.monotonic(), threading.Event()
+    begin = time.monotonic()
 
-    def watch() -> None:
-        while not done.wait(EVERY):
-            with suppress(psutil.Error):
-                samples.append((time.monotonic() - begin, held(pid)))
+    def look() -> None:
+        with suppress(psutil.Error):
+            samples.append((time.monotonic() - begin, held(pid)))
 
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
+    with looking(look, EVERY):
         yield samples
-    finally:
-        done.set()
-        thread.join()
 
 
 def lines(samples: list[tuple[float, dict[str, tuple[float, int]]]]) -> Iterator[str]:

@@ -27,7 +27,7 @@ import psutil
 
 from tests.benchmarks.corpus import corpus_pages
 from webanalytics.core.outcomes import JobResult
-from webanalytics.runs.backends.dask import Answered, Group, answer
+from webanalytics.runs.backends.dask_groups import Answered, Group, answer
 
 WORKERS = 200
 CALLS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -137,6 +137,12 @@ class Site:
         self.known.clear()
         self._stored = ColumnValues()
         release_unused()
+
+    def once(self, asked: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what is made of the site when it is first asked for, and then kept."""
+        if asked not in self.known:
+            self.known[asked] = make()
+        return self.known[asked]
 
     @cached_property
     def good(self) -> list[bool]:

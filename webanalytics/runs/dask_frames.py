@@ -17,7 +17,7 @@ from webanalytics import loops
 from webanalytics.core.run_options import options_for, resolve
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
-from webanalytics.runs.backends.dask import host_of, site_of
+from webanalytics.runs.backends.dask_groups import host_of, site_of
 from webanalytics.runs.frames.arrow import as_json, declared
 from webanalytics.runs.frames.inputs import Wanted, values_of
 from webanalytics.runs.frames.schema import make_series

@@ -25,6 +25,10 @@ def built(name: str, within: Path) -> Path:
     if not output.is_dir():
         shutil.copytree(FOLDER / name, place, dirs_exist_ok=True)
         shutil.copytree(FOLDER / "shared", place / "public", dirs_exist_ok=True)
+        if (place / "vite.config.js").exists():
+            (main,) = (place / "src").glob("main.*")
+            document = (FOLDER / "vite.html").read_text().replace("MAIN", main.name)
+            (place / "index.html").write_text(document)
         for command in (("install", "--no-audit", "--no-fund", "--silent"), ("run", "build")):
             done = subprocess.run(
                 ["npm", *command], cwd=place, env={**os.environ, **QUIET}, capture_output=True, text=True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
+from tests.watching import looking
 from webanalytics.fetching.testing import Reply, SiteServer
 
 distributed = pytest.importorskip("distributed")
@@ -52,19 +52,8 @@ def browsers() -> dict[int, set[int]]:
 def watched() -> Iterator[dict[int, set[int]]]:
     """Remember each browser that is seen in the block."""
     seen: dict[int, set[int]] = {}
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.1):
-            seen.update(browsers())
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
+    with looking(lambda: seen.update(browsers()), 0.1):
         yield seen
-    finally:
-        done.set()
-        thread.join()
 
 
 @pytest.fixture

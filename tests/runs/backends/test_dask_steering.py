@@ -24,7 +24,8 @@ from tests.runs.backends.origin import BUSY, Answer, Origin, page
 from tests.runs.hosted.running import equal
 from webanalytics.core.outcomes import Job, PageRecord
 from webanalytics.fetching.testing import SiteServer
-from webanalytics.runs.backends.dask import Answered, Dask, Group, answer, attempt, grouped
+from webanalytics.runs.backends.dask import Dask
+from webanalytics.runs.backends.dask_groups import Answered, Group, answer, attempt, grouped
 
 distributed = pytest.importorskip("distributed")
 

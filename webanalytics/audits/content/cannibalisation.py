@@ -65,10 +65,8 @@ def rivals(site: Site, min_score: float) -> pd.DataFrame:
     """Return the frame of `Audit.cannibalisation`, which is made once."""
     if isinstance(min_score, bool) or not isinstance(min_score, (int, float)) or not 0 < min_score <= 1:
         raise ParameterError("The `min_score` parameter must be a number above 0 and at most 1.", "min_score")
-    if (asked := ("rivals", min_score)) not in site.known:
-        site.known[asked] = _rivals(site, min_score)
-    made: pd.DataFrame = site.known[asked].copy()
-    return made
+    made: pd.DataFrame = site.once(("rivals", min_score), lambda: _rivals(site, min_score))
+    return made.copy()
 
 
 def _rivals(site: Site, min_score: float) -> pd.DataFrame:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 Numbers = npt.NDArray[Any]
 Look = Callable[[str], tuple[Iterable[int], tuple[int, ...]]]
 
-_MOST_KNOWN = 2**24  # characters
+_MOST_KNOWN = 2**23  # characters, of which each piece counts as some more
+_OVERHEAD = 16
 
 
 class Read(NamedTuple):
@@ -36,9 +37,13 @@ class Pieces(dict[str, int]):
 
     def __init__(self, look: Look, facts: int) -> None:
         super().__init__()
-        self._look = look
+        self._look, self._count = look, facts
+        self._begin()
+
+    def _begin(self) -> None:
+        self.clear()
         self._values, self._ends = array("Q"), array("q", [0])
-        self._facts = [array("q") for _ in range(facts)]
+        self._facts = [array("q") for _ in range(self._count)]
         self._size = 0
 
     def __missing__(self, piece: str) -> int:
@@ -47,24 +52,20 @@ class Pieces(dict[str, int]):
         self._ends.append(len(self._values))
         for column, fact in zip(self._facts, facts, strict=True):
             column.append(fact)
-        self._size += len(piece)
+        self._size += len(piece) + _OVERHEAD
         number = self[piece] = len(self)
         return number
 
     def read(self, pieces: list[str]) -> Read:
         """Return what is known of the pieces of a text."""
         if self._size > _MOST_KNOWN:  # texts that repeat little
-            self.clear()
-            self.__init__(self._look, len(self._facts))  # type: ignore[misc]
+            self._begin()
         numbers = np.fromiter(map(self.__getitem__, pieces), np.intp, len(pieces))
         ends = np.frombuffer(self._ends, np.int64)
         starts = ends[numbers]
         sizes = ends[numbers + 1] - starts
         places = np.repeat(starts + sizes - np.cumsum(sizes), sizes)
         places += np.arange(len(places))
-        facts = [np.frombuffer(column, np.int64)[numbers] if pieces else sizes for column in self._facts]
-        return Read(
-            np.frombuffer(self._values, np.uint64)[places] if len(places) else places.astype(np.uint64),
-            sizes,
-            facts,
-        )
+        # an empty array has no buffer
+        facts = [np.frombuffer(column or self._ends, np.int64)[numbers] for column in self._facts]
+        return Read(np.frombuffer(self._values or array("Q", [0]), np.uint64)[places], sizes, facts)

@@ -71,16 +71,14 @@ class SharedBlocks:
         for group, rows in known:
             for row in sorted(rows, key=chance.__getitem__)[:SAMPLE]:
                 members[row].append(group)
-        found: dict[str, dict[int, Lines]] = {group: {} for group, _ in known}
+        found: dict[str, dict[int, tuple[int, Lines]]] = {group: {} for group, _ in known}
         for row in sorted(members):
             if isinstance(text := texts[row], str) and text:
                 lines = np.fromiter({hash(line) for line in text.split("\n")}, np.int64)
                 for group in members[row]:
-                    found[group][hash(text)] = lines  # equal texts are one page
-        texts_of = {hash(text): text for row in members if isinstance(text := texts[row], str)}
+                    found[group][hash(text)] = row, lines  # equal texts are one page
         self._shared = {
-            group: _most_have({texts_of[key]: lines for key, lines in those.items()}, "/" in group)
-            for group, those in found.items()
+            group: _most_have(texts, list(those.values()), "/" in group) for group, those in found.items()
         }
 
     def _groups(self, url: str) -> tuple[str, ...]:
@@ -120,17 +118,22 @@ class SharedBlocks:
         return Content("\n".join(line for line in blocks if line not in template), "own")
 
 
-def _most_have(pages: dict[str, Lines], is_section: bool) -> frozenset[str] | None:
-    """Return the lines of more than half of the pages, None of too few pages to tell."""
+def _most_have(
+    texts: Sequence[Any], pages: list[tuple[int, Lines]], is_section: bool
+) -> frozenset[str] | None:
+    """Return the lines of more than half of the pages, None of too few pages to tell.
+
+    ``pages`` are the rows of texts and the hashes of their lines; texts are read again until all are found.
+    """
     if len(pages) < (FEWEST_OF_SECTION if is_section else FEWEST_PAGES):
         return None
-    lines, counts = np.unique(np.concatenate(list(pages.values())), return_counts=True)
+    lines, counts = np.unique(np.concatenate([hashes for _, hashes in pages]), return_counts=True)
     wanted = set(lines[(2 * counts > len(pages)) & (counts >= FEWEST_PAGES)].tolist())
     found: set[str] = set()
-    for text in pages if wanted else ():
-        found.update(line for line in text.split("\n") if hash(line) in wanted)
+    for row, _ in pages:
         if len(found) >= len(wanted):
             break
+        found.update(line for line in texts[row].split("\n") if hash(line) in wanted)
     return frozenset(found)
 
 

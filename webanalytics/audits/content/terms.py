@@ -211,14 +211,16 @@ def terms_of(
     """Return the terms of all pages of an audit that were read, each page once; they are counted once."""
     least = KEPT_LENGTHS[0] if min_length in KEPT_LENGTHS else min_length
     stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
-    counted, wanted = (("terms", sizes, length, stop) for length in (least, min_length))
-    if counted not in site.known:
+
+    def counted() -> Terms:
         how: dict[str, Any] = {"sizes": sizes, "min_length": least, "stop_words": stop_words}
-        found = grouped_terms(site, lambda row, language: True, **how)  # noqa: ARG005
-        site.known[counted] = found.get(True, Terms()).settle()
-    if wanted not in site.known:
-        site.known[wanted] = site.known[counted].of_length(min_length)
-    made: Terms = site.known[wanted]
+        return grouped_terms(site, lambda row, language: True, **how).get(True, Terms()).settle()  # noqa: ARG005
+
+    def wanted() -> Terms:
+        whole: Terms = site.once(("terms counted", sizes, least, stop), counted)
+        return whole.of_length(min_length)
+
+    made: Terms = site.once(("terms", sizes, min_length, stop), wanted)
     return made
 
 
@@ -267,12 +269,10 @@ def site_keywords(
         for name, value in (("min_length", min_length), ("stop_words", words))
     }
     top = KEYWORDS.parameter("top").check(most if top is None else top)
+    make = _by_page if by == "page" else _by_site
     asked = ("keywords", by, sizes, top, min_length, repr(words))
-    if asked not in site.known:
-        make = _by_page if by == "page" else _by_site
-        site.known[asked] = make(terms_of(site, sizes=sizes, **how), top)
-    made: pd.DataFrame = site.known[asked].copy()
-    return made
+    made: pd.DataFrame = site.once(asked, lambda: make(terms_of(site, sizes=sizes, **how), top))
+    return made.copy()
 
 
 def _by_page(found: Terms, top: int) -> pd.DataFrame:

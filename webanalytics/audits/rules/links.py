@@ -139,9 +139,8 @@ def _to_closed(site: Site, why: str, *, followed: bool = True) -> Bad:
     return closed, links & graph.internal & (graph.source_row != graph.target_row)
 
 
-def _one_text(site: Site, _: Any) -> Iterator[Finding]:
-    """Yield the pages of which one text of links leads to several pages of the site."""
-    graph = site.graph
+def _of_one_text(graph: LinkGraph) -> dict[int, dict[str, dict[int, int]]]:
+    """Return by row and text the ends of links of which one text leads to several, and an address of each."""
     texts: dict[str, int] = {}
     folded = [" ".join(text.casefold().split()) for text in graph.table.anchors]
     number = np.array([texts.setdefault(text, len(texts)) for text in folded], np.int64)
@@ -150,15 +149,21 @@ def _one_text(site: Site, _: Any) -> Iterator[Finding]:
     wanted = (anchor > 0) & (source >= 0) & told[anchor]
     links = np.flatnonzero(graph.hyperlinks & graph.internal & wanted)
     end = np.where(graph.page[target[links]] >= 0, graph.page[target[links]], -2 - target[links])
-    text_of_page = source[links] * np.int64(len(texts)) + number[anchor[links]]
-    order = np.lexsort((end, text_of_page))
-    same, other = (column[order][1:] != column[order][:-1] for column in (text_of_page, end))
-    several = np.isin(text_of_page, text_of_page[order][1:][~same & other])
-    generic = site.values("generic_links")
-    pages: dict[int, dict[str, dict[int, int]]] = {}
+    text = source[links] * np.int64(len(texts)) + number[anchor[links]]
+    order = np.lexsort((end, text))
+    another = (np.diff(text[order]) == 0) & (np.diff(end[order]) != 0)
+    several = np.isin(text, text[order][1:][another])
+    found: dict[int, dict[str, dict[int, int]]] = {}
     for link, to in zip(links[several].tolist(), end[several].tolist(), strict=True):
-        of_page = pages.setdefault(int(source[link]), {})
+        of_page = found.setdefault(int(source[link]), {})
         of_page.setdefault(folded[anchor[link]], {}).setdefault(to, int(target[link]))
+    return found
+
+
+def _one_text(site: Site, _: Any) -> Iterator[Finding]:
+    """Yield the pages of which one text of links leads to several pages of the site."""
+    graph, generic = site.graph, site.values("generic_links")
+    pages = _of_one_text(graph)
     for row, ends_of in sorted(pages.items()):
         known = {" ".join(link["text"].casefold().split()) for link in generic[row] or ()}
         found = [(text, list(ends.values())) for text, ends in ends_of.items() if text not in known]

@@ -32,4 +32,4 @@ function Shop() {
   );
 }
 
-createRoot(document.getElementById("root")).render(<Shop />);
+createRoot(document.getElementById("app")).render(<Shop />);
