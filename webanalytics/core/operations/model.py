@@ -219,8 +219,10 @@ class Field(Declared):
         """Return the field's value in an answer, or None."""
         if self.derived is not None and self.name not in data:
             return self.derived(data)
+        if not self.path:
+            return data.get(self.name)
         value: Any = data
-        for key in self.path or (self.name,):
+        for key in self.path:
             value = value.get(key) if isinstance(value, Mapping) else None
         return value
 
