@@ -62,9 +62,9 @@ def parts(found: dict[int, dict[str, int]]) -> set[tuple[int, str]]:
 @pytest.mark.parametrize("least", [2, 4, 6])
 @given(text=texts)
 def test_terms_are_those_that_plain_counting_finds(language: str, least: int, text: str) -> None:
-    vocabulary = Vocabulary(["of another page"])
-    found = Lexicon(vocabulary, language, min_length=least).count(text, {})
-    names, plain = list(vocabulary), plainly(text, language, min_length=least)
+    lexicon = Lexicon(language, min_length=least)
+    [_, found] = lexicon.count([("Another page of another site. Another page.", {}), (text, {})])
+    names, plain = lexicon.vocabulary.names, plainly(text, language, min_length=least)
     expected = [
         (term, times, size)
         for size in SIZES
@@ -83,10 +83,10 @@ def test_terms_are_those_that_plain_counting_finds(language: str, least: int, te
 
 @given(text=texts, title=texts)
 def test_terms_stand_where_plain_looking_finds_them(text: str, title: str) -> None:
-    vocabulary = Vocabulary()
     places = {"title": title, "h1": "", "description": None}
-    found = Lexicon(vocabulary, "en", min_length=3).count(text, places)
-    names = list(vocabulary)
+    lexicon = Lexicon("en", min_length=3)
+    found, _ = lexicon.count([(text, places), (title, {"title": text})])
+    names = lexicon.vocabulary.names
     terms = [names[number] for number in found.terms.tolist()]
     standing = {
         place: [term for term, stands in zip(terms, flags.tolist(), strict=True) if stands]
@@ -101,9 +101,9 @@ def test_terms_stand_where_plain_looking_finds_them(text: str, title: str) -> No
 def test_terms_of_scripts_without_spaces(text: str) -> None:
     pytest.importorskip("rjieba", reason='rjieba is not installed: in the clone, pip install ".[cjk]"')
     language = "zh" if "网站" in text else "ja"
-    vocabulary = Vocabulary()
-    found = Lexicon(vocabulary, language).count(text, {"title": text[:6]})
-    names, plain = list(vocabulary), plainly(text, language)
+    lexicon = Lexicon(language)
+    _, found, _ = lexicon.count([("Sea lamps", {}), (text, {"title": text[:6]}), ("Oil lamps", {"h1": text})])
+    names, plain = lexicon.vocabulary.names, plainly(text, language)
     expected = {term: times for size in (3, 2) for term, times in plain[size].items() if times >= LEAST}
     expected |= plain[1]
     terms = [names[number] for number in found.terms.tolist()]
@@ -114,6 +114,6 @@ def test_terms_of_scripts_without_spaces(text: str) -> None:
 
 
 def test_a_text_without_words_has_no_terms() -> None:
-    found = Lexicon(Vocabulary(), "en").count("2024 -- 12.5 %", {"title": "Tea", "h1": None})
+    [found] = Lexicon("en").count([("2024 -- 12.5 %", {"title": "Tea", "h1": None})])
     assert [len(found.terms), len(found.once), found.totals.tolist()] == [0, 0, [0, 0, 0, 0]]
     assert [len(flags) for flags in found.places.values()] == [0]

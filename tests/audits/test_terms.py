@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.audits.content.counting import Counted, Lexicon
-from webanalytics.audits.content.terms import Terms
+from webanalytics.audits.content.counting import Counted, Lexicon, Texts
+from webanalytics.audits.content.terms import count_pages
 from webanalytics.errors import ParameterError
 
 LAMPS = (
@@ -148,9 +148,9 @@ def test_the_pages_are_counted_once_for_all_that_asks(
     counted: list[str] = []
     count = Lexicon.count
 
-    def counting(self: Lexicon, text: str, places: Mapping[str, str | None]) -> Counted:
-        counted.append(text)
-        return count(self, text, places)
+    def counting(self: Lexicon, pages: Sequence[Texts]) -> list[Counted]:
+        counted.extend(text for text, _ in pages)
+        return count(self, pages)
 
     monkeypatch.setattr(Lexicon, "count", counting)
     audit = audited(lantern=page(LAMPS, "Lanterns"), tides=page(TIDES, "Tides"), boats=page(BOATS, "Boats"))
@@ -171,10 +171,8 @@ ODD = """People's lamps, l'homme, don't; an ox at sea. The ox sees it: wi-fi, c+
 @pytest.mark.parametrize("language", ["en", "fr", "ja", "ko"])
 def test_terms_of_more_letters_are_those_that_are_counted_so(language: str) -> None:
     texts = {"one": ODD, "two": f"{ODD} {LAMPS}", "three": TIDES}
-    counted, chosen = Terms(), Terms()
-    for least, terms in ((4, counted), (3, chosen)):
-        for row, (name, text) in enumerate(texts.items()):
-            terms.add(row, name, language, text, {}, sizes=(1, 2, 3), min_length=least)
+    pages = [("", language, (row, name), (text, {})) for row, (name, text) in enumerate(texts.items())]
+    counted, chosen = (count_pages(pages, sizes=(1, 2, 3), min_length=least)[""] for least in (4, 3))
     found = []
     for terms in (counted, chosen.settle().of_length(4)):
         names, (counts, pages) = terms.names(), terms.frequencies()

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from webanalytics.audits.content.duplicates import NearDuplicates, piece_words
+from webanalytics.audits.content.pieces import folded
 from webanalytics.audits.content.shared_blocks import content_hash
 from webanalytics.audits.directives.robots import directives
 from webanalytics.audits.graph.site_links import canonical_of, normal
@@ -165,7 +166,7 @@ def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> li
     rows = zip(site.contents(), site.values("content_note"), _first_of(site, indexable), strict=True)
     for content, note, is_first in rows:
         compared = content.text if is_first and not content.is_doubtful(note) else None
-        near.add(known.read(compared.split()).values if compared else None)
+        near.add(known.read(folded(compared)).values if compared else None)
     return near.clusters()
 
 
@@ -184,11 +185,11 @@ def _contents(site: Site, indexable: Sequence[bool]) -> dict[str, Cells]:
     rows = zip(site.good, _first_of(site, indexable), site.contents(), *columns, strict=True)
     for good, is_first, content, visible, main_words, note in rows:
         values: tuple[Any, ...] = (None,) * 4
-        pieces = (content.text or "").split()
-        word_hashes, _, [counts] = known.read(pieces)
+        text = folded(content.text or "")
+        word_hashes, _, [counts] = known.read(text)
         if good and content.text is not None:
             words = int(counts.sum())
-            own, whole = content_hash(pieces), content_hash((visible or "").split())
+            own, whole = content_hash(text), content_hash(folded(visible or ""))
             if whole and content.origin != "own":  # a main text may have lost what differs
                 own = whole
             elif whole:  # in two sections with blocks of their own equal pages have other contents

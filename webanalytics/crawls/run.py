@@ -44,13 +44,13 @@ from webanalytics.fetching.archives.warc_writer import recording
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
 from webanalytics.runs.backends.base import WAVE, Backend, Report, RunSpec, Task, in_waves, streams
 from webanalytics.runs.backends.local import LocalBackend, affordable_settings
-from webanalytics.runs.backends.pipeline import worker_count
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.partial import Partial
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS, in_places, tell_of
 from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.row_folder import Lay
+from webanalytics.runs.workers.pool import worker_count
 
 log = logging.getLogger("webanalytics")
 

@@ -15,10 +15,11 @@ from webanalytics.audits.content.terms import (
     PageTerms,
     Terms,
     checked_sizes,
+    count_pages,
     grouped_terms,
     totals_of,
 )
-from webanalytics.audits.content.vocabulary import LONGEST, term_hash
+from webanalytics.audits.content.vocabulary import LONGEST, Vocabulary
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS
@@ -164,16 +165,15 @@ def _joined(sides: Iterable[Terms]) -> Terms:
 def _of_texts(frame: pd.DataFrame, **how: Any) -> dict[Hashable, Terms]:
     from webanalytics.page.text.language import detect
 
-    found: dict[Hashable, Terms] = {}
+    pages: list[Any] = []
     said = frame["language"].tolist() if "language" in frame else [None] * len(frame)
     seen = set()
     for row, (url, text, language) in enumerate(zip(frame["url"], frame["text"], said, strict=True)):
         if isinstance(text, str) and text and (url, text) not in seen:
             seen.add((url, text))
             known = language if isinstance(language, str) and language else detect(text) or "en"
-            terms = found.setdefault(known, Terms())
-            terms.add(row, url if isinstance(url, str) else "", known, text, {}, **how)
-    return found
+            pages.append((known, known, (row, url if isinstance(url, str) else ""), (text, {})))
+    return count_pages(pages, **how)
 
 
 def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, Terms]:
@@ -202,8 +202,8 @@ def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, 
                 words,
                 np.ones(len(rows), bool),
                 totals_of({size: whole[size] or alone[size] for size in alone}),
-                {},
                 np.empty(0, np.uint64),
+                {},
             )
         )
     return found
@@ -249,7 +249,7 @@ def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
     """Return the pages that use each term most, the first one the most."""
     best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
     numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
-    hashes = {term_hash(term): term for term in terms}
+    hashes = dict(zip(Vocabulary(terms).hashes.tolist(), terms, strict=True))
     wanted = np.array(list(hashes), np.uint64)
     for page in side.pages:
         known = np.flatnonzero(np.isin(page.terms, list(numbers)))

@@ -1,20 +1,31 @@
 """Counting words and phrases of texts for an audit: each word is looked at once, and then is a number.
 
 What is a word and what is a phrase is said where one text is counted
-(`webanalytics.page.keywords.keywords.count_keywords`); here the same is found for all pages of a site.
+(`webanalytics.page.keywords.keywords.count_keywords`); here the same is found for many pages together. A
+worker process counts portions of a site's pages.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.pieces import Pieces
-from webanalytics.audits.content.vocabulary import LEAST, LONGEST, MASK, STEP, Numbers, Vocabulary, term_hash
+from webanalytics.audits.content.pieces import Pieces, folded
+from webanalytics.audits.content.vocabulary import (
+    LEAST,
+    LONGEST,
+    STEP,
+    Numbers,
+    Vocabulary,
+    term_hash,
+    word_hash,
+)
 from webanalytics.page.keywords.keywords import MAX_LENGTH
 from webanalytics.page.keywords.segmentation import (
     DOTTED_I,
@@ -28,9 +39,13 @@ from webanalytics.page.keywords.segmentation import (
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 
 Flags = npt.NDArray[np.bool_]
+Texts = tuple[str, Mapping[str, str | None]]
+"""What is counted of a page, and its other texts in which terms may stand, None for one that is not known."""
 
-_BLANKS = (("\t", " "), ("\u00a0", " "), ("\n", " \n "))  # a line break is a piece, which joins nothing
+_BLANKS = "\t\u00a0"
+_EDGE = "\x1e"  # between texts that are read together
 _SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
+_MOST_WORDS = 400_000  # of a lexicon that is kept for the next portion
 
 
 class Counted(NamedTuple):
@@ -41,37 +56,59 @@ class Counted(NamedTuple):
     words: Numbers
     whole: Flags
     totals: Numbers
-    places: dict[str, Flags]
     once: Numbers
+    places: dict[str, Flags]
+
+
+class Portion(NamedTuple):
+    """The terms of some pages: their numbers are places among the names and hashes."""
+
+    names: list[str]
+    hashes: Numbers
+    pages: list[Counted]
 
 
 class _Runs(NamedTuple):
-    """The runs of so many words of a text, by the word that each begins with."""
+    """The runs of so many words of texts, by the word that each begins with."""
 
     keys: Numbers  # their hashes
     stand: Flags  # whether the words stand side by side
     are_terms: Flags
 
+    def of(self, span: slice) -> _Runs:
+        return _Runs(*(column[span] for column in self))
+
+
+class _Found(NamedTuple):
+    """Distinct terms of a text: of so many words, by their hashes, and where each first begins."""
+
+    keys: Numbers
+    sizes: Numbers
+    at: Numbers
+    counts: Numbers
+
+    def of(self, chosen: Any) -> _Found:
+        return _Found(*(column[chosen] for column in self))
+
 
 class Lexicon(dict[str, int]):
     """The words of one language by number.
 
-    ``vocabulary`` gets the terms of the texts that are counted, of so many words as ``sizes`` say. Of a text
-    each word is a number whose last two bits say what joins it to the next one: nothing, a space or a
+    Its ``vocabulary`` has the terms of the texts that are counted, of so many words as ``sizes`` say. Of a
+    text each word is a number whose last two bits say what joins it to the next one: nothing, a space or a
     hyphen, nothing between two words of a script without spaces.
 
     Examples
     --------
-    >>> known = Vocabulary()
-    >>> found = Lexicon(known, "en", min_length=3).count("Green tea is a tea. Green tea keeps.", {})
-    >>> names = list(known)
+    >>> lexicon = Lexicon("en", min_length=3)
+    >>> [found] = lexicon.count([("Green tea is a tea. Green tea keeps.", {})])
+    >>> names = list(lexicon.vocabulary)
     >>> {names[term]: times for term, times in zip(found.terms, found.counts.tolist())}
     {'tea': 3, 'green': 2, 'green tea': 2}
     """
 
     def __init__(
         self,
-        vocabulary: Vocabulary,
         language: str,
         *,
         sizes: Iterable[int] = (1, 2, 3),
@@ -79,73 +116,106 @@ class Lexicon(dict[str, int]):
         stop_words: Iterable[str] | str | None = None,
     ) -> None:
         super().__init__()
-        self._vocabulary, self._language = vocabulary, language
+        self.vocabulary, self._language = Vocabulary(), language
         self._sizes, self._min_length = frozenset(sizes), min_length
         self._left_out = chosen_stop_words(stop_words, language)
         self._words: list[str] = []
-        # By number: the word's hash, the number that it has as a term or -1, its length, and whether a phrase
-        # may begin or end with it.
-        self._hashes, self._terms, self._lengths = array("Q"), array("q"), array("q")
-        self._ends = array("b")
+        # By number: the word's hash, the number that it has as a term or -1, the first word that is the same
+        # one without its article or possessive, its length, and whether a phrase may begin or end with it.
+        self._hashes, self._terms, self._bare = array("Q"), array("q"), array("q")
+        self._lengths, self._ends = array("q"), array("b")
+        self._phrases: dict[int, int] = {}  # numbers of phrases by their hashes
         self._pieces = Pieces(self._look, 2)
+        self._last = np.zeros(2**16, np.int32)  # where each word was seen
+        self[""]  # an edge
 
     def __missing__(self, word: str) -> int:
         short = bare(word, self._language) if "'" in word else word
         good = word not in self._left_out and short not in self._left_out
         size = max(letters(short), len(word) if "'" not in word and self._min_length > 1 else 0)
         is_term = good and size >= self._min_length and len(short) <= MAX_LENGTH and 1 in self._sizes
+        same = None if short == word else self[short]
+        hashed = word_hash(short)
         self._words.append(short)
-        self._hashes.append(hash(short) & MASK)
-        self._terms.append(self._vocabulary[short] if is_term else -1)
+        self._hashes.append(hashed)
+        self._terms.append(self.vocabulary.number(short, term_hash(hashed)) if is_term else -1)
+        self._bare.append(len(self) if same is None else same)
         self._lengths.append(len(short))
         self._ends.append(good and letters(short) > 1)
         number = self[word] = len(self)
         return number
 
-    def count(self, text: str, places: Mapping[str, str | None]) -> Counted:
-        """Return the terms of a text by falling frequency, number of words and first appearance.
+    def count(self, pages: Sequence[Texts]) -> list[Counted]:
+        """Return the terms of each page by falling frequency, number of words and first appearance."""
+        known = [{name: text for name, text in places.items() if text is not None} for _, places in pages]
+        texts = [[text, *places.values()] for (text, _), places in zip(pages, known, strict=True)]
+        read = self._read([*chain.from_iterable(texts)])
+        words = np.concatenate([np.empty(0, np.intp), *read])
+        runs = [*self._runs(words)]
+        if len(self) > len(self._last):
+            self._last = np.zeros(2 * len(self), np.int32)
+        ends = iter(np.cumsum([*map(len, read)]).tolist())
+        counted, start = [], 0
+        for places in known:
+            edges = [start, *islice(ends, 1 + len(places))]
+            main, beside = slice(*edges[:2]), slice(edges[1], start := edges[-1])
+            owners = np.repeat(np.arange(len(places)), np.diff(edges[1:]))
+            found, page = self._counted(words[main], [run.of(main) for run in runs])
+            stand = self._standing([run.of(beside) for run in runs], owners, len(places), found)
+            counted.append(page._replace(places=dict(zip(places, stand, strict=True))))
+        return counted
 
-        ``places`` are other texts of the page in which they may stand, None for one that is not known.
-        """
-        words = self._read(text)
-        runs = list(self._runs(words))
-        starts = [np.flatnonzero(run.are_terms) for run in runs]
-        sizes = np.repeat(np.arange(1, len(runs) + 1), [len(those) for those in starts])
-        at = np.concatenate([np.empty(0, np.intp), *starts])
-        found = [run.keys[those] for run, those in zip(runs, starts, strict=True)]
-        keys = np.concatenate([np.empty(0, np.uint64), *found])
-        distinct, first, counts = np.unique(_sized(keys, sizes), True, False, True)
-        sizes, at, keys = sizes[first], at[first], keys[first]
-        is_term = (sizes == 1) | (counts >= LEAST)
-        order = np.lexsort((first, -counts))
-        order = order[is_term[order]]
-        once = keys[~is_term]
-        if (words & 3 == 2).any():  # there a word of one place is a phrase of another
-            by_size = order[np.argsort(sizes[order], kind="stable")]
-            alone = by_size[np.unique(keys[by_size], return_index=True)[1]]
-            order, once = order[np.isin(order, alone)], once[~np.isin(once, keys[order])]
+    def _counted(self, words: Numbers, runs: list[_Runs]) -> tuple[_Found, Counted]:
+        """Return the distinct terms of a text, and what is told of them but their places."""
+        unspaced = bool((words & 3 == 2).any())
+        singles, repeated = self._singles(words, runs)
+        phrases, once = _phrases(runs, None if unspaced else repeated)
+        found = _Found(*map(np.concatenate, zip(singles, phrases, strict=True)))
+        found = found.of(np.lexsort((found.at, found.sizes, -found.counts)))
+        whole = ~_inside_phrases(runs, found)
+        if unspaced:  # there a word of one place is a phrase of another
+            by_size = np.argsort(found.sizes, kind="stable")
+            alone = np.sort(by_size[np.unique(found.keys[by_size], return_index=True)[1]])
+            found, whole = found.of(alone), whole[alone]
+            once = once[~np.isin(once, found.keys)]
         totals = np.zeros(LONGEST + 1, np.int64)
         for size, run in enumerate(runs, 1):
             totals[size] = np.count_nonzero(run.stand) if size in self._sizes else 0
-        return Counted(
-            self._terms_at(words, at[order], sizes[order]),
-            counts[order].astype(np.int32),
-            sizes[order].astype(np.int8),
-            ~_inside_phrases(runs, distinct, at, sizes, counts)[order],
-            totals,
-            {name: stand[order] for name, stand in self._standing(places, distinct).items()},
-            once,
-        )
+        counts, sizes = found.counts.astype(np.int32), found.sizes.astype(np.int8)
+        return found, Counted(self._terms_at(words, found), counts, sizes, whole, totals, once, {})
 
-    def _terms_at(self, words: Numbers, at: Numbers, sizes: Numbers) -> Numbers:
-        """Return the numbers of the terms of so many words that begin at those words of a text."""
-        terms = np.frombuffer(self._terms, np.int64)[words[at] >> 2] if len(words) else at
-        for place in np.flatnonzero(sizes > 1).tolist():
-            terms[place] = self._vocabulary[self._phrase(words, at[place], sizes[place])]
+    def _singles(self, words: Numbers, runs: list[_Runs]) -> tuple[_Found, Flags]:
+        """Return the words that are terms, and which words of the text stand in it again."""
+        numbers = np.frombuffer(self._bare, np.int64)[words >> 2]
+        places = np.arange(len(numbers), dtype=np.int32)
+        self._last[numbers] = places
+        last = self._last[numbers]
+        repeated = np.bincount(last, minlength=len(numbers))[last] > 1
+        at = np.flatnonzero(runs[0].are_terms) if runs else places
+        self._last[numbers[at[::-1]]] = at[::-1]  # the last one written is the first of the text
+        first = self._last[numbers[at]]
+        counts = np.bincount(first, minlength=len(numbers))
+        at = np.flatnonzero(counts)
+        keys = runs[0].keys[at] if runs else np.empty(0, np.uint64)
+        return _Found(keys, np.ones(len(at), np.int64), at, counts[at]), repeated
+
+    def _terms_at(self, words: Numbers, found: _Found) -> Numbers:
+        """Return the numbers of the terms of a text."""
+        if not len(words):
+            return np.empty(0, np.int32)
+        terms: Numbers = np.frombuffer(self._terms, np.int64)[words[found.at] >> 2]
+        longer = np.flatnonzero(found.sizes > 1)
+        for place, key in zip(longer.tolist(), found.keys[longer].tolist(), strict=True):
+            if (number := self._phrases.get(key)) is None:
+                phrase = self._phrase(words, found.at[place], found.sizes[place])
+                number = self._phrases[key] = self.vocabulary.number(phrase, key)
+            terms[place] = number
         return terms.astype(np.int32)
 
     def _look(self, piece: str) -> tuple[list[int], tuple[int, int]]:
         """Return the words of a piece, and whether it joins the next one and the one before."""
+        if piece == _EDGE:
+            return [0], (0, 0)
         if piece.isascii() and piece.isalpha() and self._language not in DOTTED_I:  # most are
             return [self[piece.lower()] << 2], (1, 1)
         before, *found, _ = tokens(f"a {piece} a", self._language)
@@ -163,76 +233,108 @@ class Lexicon(dict[str, int]):
             self[word] << 2 | (token != word and 1 + token.endswith(UNSPACED_JOINT)) for token, word in pairs
         ]
 
-    def _read(self, text: str) -> Numbers:
-        """Return the words of a text."""
-        if not text.isascii() and UNSPACED.search(text):  # what stands between spaces is long there
-            return np.array(self._joined(tokens(text, self._language)), np.intp)
-        for blank, meant in _BLANKS:
-            text = text.replace(blank, meant)
-        found, sizes, (joins, begins) = self._pieces.read([piece for piece in text.split(" ") if piece])
+    def _read(self, texts: Sequence[str]) -> list[Numbers]:
+        """Return the words of each text."""
+        dense = [not text.isascii() and UNSPACED.search(text) is not None for text in texts]
+        spaced = [
+            text.replace(_EDGE, "\n") for text, is_dense in zip(texts, dense, strict=True) if not is_dense
+        ]
+        whole = f"\n{_EDGE}\n".join(spaced).replace(
+            "\n", " \n "
+        )  # a line break is a piece, which joins nothing
+        found, sizes, (joins, begins) = self._pieces.read(folded(whole, _BLANKS))
         words = found.astype(np.intp)
         joined = (joins[:-1] > 0) & (begins[1:] > 0)
         words[(np.cumsum(sizes) - 1)[:-1][joined]] += 1
-        return words
+        edges = np.flatnonzero(words == 0)
+        parts = iter(np.split(np.delete(words, edges), edges - np.arange(len(edges))))
+        # what stands between spaces is long in scripts without them
+        return [
+            np.array(self._joined(tokens(text, self._language)), np.intp) if is_dense else next(parts)
+            for text, is_dense in zip(texts, dense, strict=True)
+        ]
 
     def _runs(self, words: Numbers) -> Iterator[_Runs]:
-        """Yield the runs of one word, of two, and so on."""
-        if not len(words):
-            return
+        """Yield the runs of one word, of two, and so on; all as many as there are words."""
         numbers, joints = words >> 2, words & 3
         hashes, own, ends, terms = (
             np.frombuffer(column, column.typecode)[numbers]
             for column in (self._hashes, self._lengths, self._ends, self._terms)
         )
-        chain, lengths = hashes * STEP, own
-        stand = np.ones(len(words), bool)
-        yield _Runs(chain, stand, terms >= 0)
-        for size in range(2, min(LONGEST, len(words)) + 1):
-            count, joint = len(words) - size + 1, joints[size - 2 : -1]
-            chain = (chain[:count] + hashes[size - 1 :]) * STEP
-            lengths = lengths[:count] + own[size - 1 :] + (joint == 1)
-            stand = stand[:count] & (joint > 0)
-            keys = chain.copy()
+        keys, lengths, stand = hashes * np.uint64(STEP), own, np.ones(len(words), bool)
+        yield _Runs(keys, stand, terms >= 0)
+        for size in range(2, LONGEST + 1):
+            joint = _later(joints, size - 1)
+            keys = (keys + _later(hashes, size)) * np.uint64(STEP)
+            lengths = lengths + _later(own, size) + (joint == 1)
+            stand = stand & (joint > 0) & (np.arange(len(words)) <= len(words) - size)
+            own_keys = keys.copy()
             for at in np.flatnonzero(stand & (joint == 2)).tolist():
-                keys[at] = term_hash(self._phrase(words, at, size))
-            are_terms = stand & (ends[:count] > 0) & (ends[size - 1 :] > 0) & (lengths <= MAX_LENGTH)
+                own_keys[at] = term_hash(word_hash(self._phrase(words, at, size)))
+            are_terms = stand & (ends > 0) & (_later(ends, size) > 0) & (lengths <= MAX_LENGTH)
             for at in np.flatnonzero(are_terms).tolist() if self._min_length > 4 else ():
                 pieces = self._phrase(words, at, size).split(" ")
                 are_terms[at] = sum(map(letters, pieces)) >= self._min_length
-            yield _Runs(keys, stand, are_terms if size in self._sizes else np.zeros(count, bool))
+            yield _Runs(own_keys, stand, are_terms if size in self._sizes else np.zeros(len(words), bool))
 
     def _phrase(self, words: Numbers, at: int, size: int) -> str:
         joint = "" if words[at] & 3 == 2 else " "
         return joint.join([self._words[word >> 2] for word in words[at : at + size].tolist()])
 
-    def _standing(self, texts: Mapping[str, str | None], distinct: Numbers) -> dict[str, Flags]:
-        """Return which of the terms stand in each of the texts."""
-        known = {name: self._read(text) for name, text in texts.items() if text is not None}
-        of_text = np.repeat(np.arange(len(known)), [len(found) for found in known.values()])
-        stand = np.zeros((len(known), len(distinct)), bool)
-        words = np.concatenate([np.empty(0, np.intp), *known.values()])
-        for size, run in enumerate(self._runs(words), 1):
-            keys, owners = run.keys[run.stand], of_text[: len(run.stand)][run.stand]
+    def _standing(self, runs: list[_Runs], owners: Numbers, places: int, found: _Found) -> Flags:
+        """Return which of the terms stand in each of the places, by their runs and whose words they are."""
+        stand = np.zeros((places, len(found.keys)), bool)
+        keys = _sized(found.keys, found.sizes)
+        order = np.argsort(keys)
+        for size, run in enumerate(runs, 1):
             # in scripts without spaces a word there is a phrase here
             for other in self._sizes if size in self._sizes else ():
-                among, place = _places(distinct, _sized(keys, other))
-                stand[owners[among], place] = True
-        return dict(zip(known, stand, strict=True))
+                among, place = _places(keys[order], _sized(run.keys[run.stand], other))
+                stand[owners[run.stand][among], order[place]] = True
+        return stand
 
 
-def _inside_phrases(
-    runs: list[_Runs], distinct: Numbers, at: Numbers, sizes: Numbers, counts: Numbers
-) -> Flags:
+def _later(values: Numbers, size: int) -> Numbers:
+    """Return for each word the value of the last one of so many; 0 where there are not so many."""
+    return np.append(values[size - 1 :], np.zeros(min(size - 1, len(values)), values.dtype))
+
+
+def _phrases(runs: list[_Runs], repeated: Flags | None) -> tuple[_Found, Numbers]:
+    """Return the phrases that stand twice or more, and the hashes of others, each once.
+
+    A phrase that stands twice is of words that do, where it is not written without spaces.
+    """
+    keys: list[Numbers] = [np.empty(0, np.uint64)]
+    alone, starts, sizes = keys.copy(), [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for size, run in enumerate(runs[1:], 2):
+        at = np.flatnonzero(run.are_terms)
+        if repeated is not None:
+            again = np.all([repeated[at + offset] for offset in range(size)], axis=0)
+            alone.append(run.keys[at[~again]])
+            at = at[again]
+        keys.append(run.keys[at])
+        starts.append(at)
+        sizes.append(np.full(len(at), size))
+    found = _Found(*map(np.concatenate, (keys, sizes, starts, starts)))
+    _, first, counts = np.unique(_sized(found.keys, found.sizes), return_index=True, return_counts=True)
+    found = found.of(first)._replace(counts=counts)
+    is_term = counts >= LEAST
+    return found.of(is_term), np.concatenate([found.keys[~is_term], *alone])
+
+
+def _inside_phrases(runs: list[_Runs], found: _Found) -> Flags:
     """Return which terms stand only within one longer phrase, which occurs as often as they."""
-    inside = np.zeros(len(distinct), bool)
-    for size in range(2, len(runs) + 1):
-        longer = np.flatnonzero((sizes == size) & (counts >= LEAST))
-        for inner in range(1, size):
-            starts = [at[longer] + offset for offset in range(size - inner + 1)]
-            keys = _sized(runs[inner - 1].keys[np.concatenate(starts)], inner)
-            among, places = _places(distinct, keys)
-            times = np.tile(counts[longer], len(starts))[among]
-            inside[places[counts[places] == times]] = True
+    inside = np.zeros(len(found.keys), bool)
+    keys = _sized(found.keys, found.sizes)
+    order = np.argsort(keys)
+    for size in range(2, LONGEST + 1):
+        longer = np.flatnonzero(found.sizes == size)
+        for inner in range(1, size if len(longer) else 1):
+            starts = [found.at[longer] + offset for offset in range(size - inner + 1)]
+            within = _sized(runs[inner - 1].keys[np.concatenate(starts)], inner)
+            among, places = _places(keys[order], within)
+            times = np.tile(found.counts[longer], len(starts))[among]
+            inside[order[places[found.counts[order[places]] == times]]] = True
     return inside
 
 
@@ -248,3 +350,34 @@ def _places(distinct: Numbers, keys: Numbers) -> tuple[Numbers, Numbers]:
     places[places == len(distinct)] = 0
     found = np.flatnonzero(distinct[places] == keys) if len(distinct) else places[:0]
     return found, places[found]
+
+
+@lru_cache(maxsize=8)
+def _lexicon(language: str, sizes: tuple[int, ...], min_length: int, stop_words: Any) -> Lexicon:
+    return Lexicon(language, sizes=sizes, min_length=min_length, stop_words=stop_words)
+
+
+forget_lexicons = _lexicon.cache_clear
+
+
+def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, pages: Sequence[Texts]) -> Portion:
+    """Return the terms of some pages of a language; words that were seen are known in the next portion.
+
+    ``how`` has the numbers of words of a term, its fewest letters, and the stop words (a name or a tuple).
+    """
+    lexicon = _lexicon(language, *how)
+    counted = lexicon.count(pages)
+    every = np.concatenate([np.empty(0, np.int32), *(page.terms for page in counted)])
+    used, first, numbers = np.unique(every, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # terms are numbered as they appear, page by page
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order))
+    own = np.split(place[numbers], np.cumsum([len(page.terms) for page in counted])[:-1])
+    names, hashes = lexicon.vocabulary.names, lexicon.vocabulary.hashes[used[order]]
+    if len(lexicon) > _MOST_WORDS:
+        forget_lexicons()
+    return Portion(
+        [names[number] for number in used[order].tolist()],
+        hashes,
+        [page._replace(terms=terms) for page, terms in zip(counted, own, strict=True)],
+    )

@@ -28,7 +28,8 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from webanalytics.audits.content.pieces import Pieces
+from webanalytics.audits.content.pieces import Pieces, folded
+from webanalytics.audits.content.vocabulary import word_hash
 from webanalytics.audits.graph.metrics import once
 from webanalytics.core.strings import OTHER_SCRIPT, normalized
 from webanalytics.errors import ParameterError
@@ -102,7 +103,7 @@ def near_duplicates(
     """
     known, found = piece_words(), NearDuplicates(threshold, minimum_words)
     for text in texts:
-        found.add(known.read(text.split()).values if text else None)
+        found.add(known.read(folded(text)).values if text else None)
     return found.clusters()
 
 
@@ -140,12 +141,7 @@ def shingles(text: str) -> Shingles:
     >>> len(shingles("to be or not to be or not")), len(shingles("too short"))
     (4, 0)
     """
-    return once(_shingles_of(np.fromiter(map(_hash, words(text)), np.uint64)))
-
-
-def _hash(word: str) -> int:
-    """Return a hash of a word that is the same in every process."""
-    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return once(_shingles_of(np.fromiter(map(word_hash, words(text)), np.uint64)))
 
 
 def _shingles_of(hashes: Shingles) -> Shingles:
@@ -169,11 +165,11 @@ def piece_words() -> Pieces:
 
     Examples
     --------
-    >>> hashes, _, [counts] = piece_words().read("Storm lantern - 30 hours of light/day".split())
+    >>> hashes, _, [counts] = piece_words().read(b"Storm lantern - 30 hours of light/day")
     >>> len(hashes), counts.tolist()
     (7, [1, 1, 0, 1, 1, 1, 1])
     """
-    return Pieces(lambda piece: (map(_hash, words(piece)), (words_of(piece),)), 1)
+    return Pieces(lambda piece: (map(word_hash, words(piece)), (words_of(piece),)), 1)
 
 
 def words_of(piece: str) -> int:
@@ -193,8 +189,9 @@ def jaccard(first: Shingles, second: Shingles) -> float:
     """
     if not len(first) or not len(second):
         return 0.0
-    either = len(once(np.concatenate((first, second))))
-    return (len(first) + len(second) - either) / either
+    ordered = np.sort(np.concatenate((first, second)), kind="stable")  # which merges what is sorted
+    both = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+    return both / (len(ordered) - both)
 
 
 class NearDuplicates:

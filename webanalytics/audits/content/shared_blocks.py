@@ -137,16 +137,15 @@ def _most_have(
     return frozenset(found)
 
 
-def content_hash(pieces: list[str]) -> str:
-    """Return the SHA-256 of a text with its white space folded, in hexadecimal, by its pieces; '' for none.
+def content_hash(text: bytes) -> str:
+    """Return the SHA-256 of a `folded` text in hexadecimal; '' for none.
 
     Examples
     --------
-    >>> content_hash(" a  b ".split()) == content_hash("a b".split()), content_hash([])
-    (True, '')
+    >>> content_hash(b"a b")[:9], content_hash(b"")
+    ('c8687a08a', '')
     """
-    folded = " ".join(pieces)
-    return sha256(folded.encode("utf-8", "replace")).hexdigest() if folded else ""
+    return sha256(text).hexdigest() if text else ""
 
 
 def words_in(content: str) -> int:

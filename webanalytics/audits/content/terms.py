@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.vocabulary import LONGEST, Numbers, Vocabulary, term_hash
+from webanalytics.audits.content.vocabulary import LONGEST, Numbers, Vocabulary
 from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
@@ -25,7 +27,10 @@ from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.schema import make_columns, make_series
 
 if TYPE_CHECKING:
-    from webanalytics.audits.content.counting import Lexicon
+    from webanalytics.audits.content.counting import Portion, Texts
+
+    Page: TypeAlias = tuple[Hashable, str, tuple[int, str], Texts]
+    """A page that is counted: its group, its language, its row and name, and its texts."""
 
 Scores = npt.NDArray[np.float64]
 
@@ -35,6 +40,12 @@ TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 
 KEPT_LENGTHS = (3, 4)
 """Fewest letters of terms that are counted once, for all that asks for so many letters."""
+
+PORTION_PAGES, PORTION_CHARACTERS = 100, 2_000_000
+"""Most pages and about the most characters that are counted together."""
+
+SHARED_FROM = 500
+"""Pages from which on worker processes count them, which take a second to start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +60,9 @@ class PageTerms:
     words: Numbers  # how many words each has
     whole: npt.NDArray[np.bool_]  # whether each stands for itself, and not only within one longer phrase
     totals: Numbers  # by words of a term: all words of the page, all runs of two, and so on; the first is 0
+    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
     # whether each term stands in a place, which is missing where that is not known
     places: dict[str, npt.NDArray[np.bool_]]
-    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
 
     @property
     def sizes(self) -> Numbers:
@@ -73,17 +84,13 @@ class Terms:
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     pages: list[PageTerms] = field(default_factory=list)
-    _lexicons: dict[str, Lexicon] = field(default_factory=dict, repr=False)
 
-    def add(
-        self, row: int, name: str, language: str, text: str, texts: dict[str, str | None], **how: Any
-    ) -> None:
-        """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `Lexicon`."""
-        from webanalytics.audits.content.counting import Lexicon  # takes time to load
-
-        if language not in self._lexicons:
-            self._lexicons[language] = Lexicon(self.vocabulary, language, **how)
-        self.pages.append(PageTerms(row, name, language, *self._lexicons[language].count(text, texts)))
+    def add(self, language: str, rows: Iterable[tuple[int, str]], portion: Portion) -> None:
+        """Add pages that were counted together, of so many rows and names."""
+        known = map(self.vocabulary.number, portion.names, portion.hashes.tolist())
+        numbers = np.fromiter(known, np.int32, len(portion.names))
+        for (row, name), page in zip(rows, portion.pages, strict=True):
+            self.pages.append(PageTerms(row, name, language, numbers[page.terms], *page[1:]))
 
     def numbers(self, terms: Iterable[str]) -> Numbers:
         """Return the numbers of terms, new ones of new terms."""
@@ -95,7 +102,6 @@ class Terms:
         for number, page in enumerate(self.pages if len(known) else ()):
             places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
             self.pages[number] = replace(page, once=page.once[known[places] == page.once])
-        self._lexicons.clear()
         return self
 
     def of_length(self, min_length: int) -> Terms:
@@ -122,7 +128,7 @@ class Terms:
 
     def names(self) -> list[str]:
         """Return the terms by their numbers."""
-        return list(self.vocabulary)
+        return self.vocabulary.names
 
     @property
     def totals(self) -> Numbers:
@@ -143,7 +149,7 @@ class Terms:
             chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
             counts, pages = counts[chosen], pages[chosen]
         once = np.sort(np.concatenate([np.empty(0, np.uint64), *(page.once for page in self.pages)]))
-        hashes = self.vocabulary.hashes if terms is None else np.array([*map(term_hash, terms)], np.uint64)
+        hashes = (self.vocabulary if terms is None else Vocabulary(terms)).hashes
         single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
         return counts[: len(hashes)] + single, pages[: len(hashes)] + single
 
@@ -174,8 +180,64 @@ def language_of(detected: object, declared: object) -> str:
     return next(filter(None, known), "en")
 
 
+def count_pages(
+    pages: Iterable[Page],
+    *,
+    sizes: Iterable[int],
+    min_length: int,
+    stop_words: Any = None,
+    share: bool = False,
+) -> dict[Hashable, Terms]:
+    """Return the terms of pages by group, in the order of their rows; processes may ``share`` the work."""
+    from webanalytics.audits.content import counting  # takes time to load
+    from webanalytics.runs.workers.pool import shared_out
+
+    stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
+    how = (tuple(sizes), min_length, stop)
+    waiting: deque[tuple[Hashable, str, list[tuple[int, str]]]] = deque()
+    found: dict[Hashable, Terms] = {}
+
+    def messages() -> Iterator[tuple[Any, ...]]:
+        for group, language, rows, texts in _portions(pages):
+            waiting.append((group, language, rows))
+            yield how, language, texts
+
+    count = counting.count_portion
+    for portion in shared_out(count, messages()) if share else starmap(count, messages()):
+        group, language, rows = waiting.popleft()
+        found.setdefault(group, Terms()).add(language, rows, portion)
+    counting.forget_lexicons()
+    for terms in found.values():
+        terms.pages.sort(key=lambda page: page.row)
+    return found
+
+
+def _portions(pages: Iterable[Page]) -> Iterator[tuple[Hashable, str, list[tuple[int, str]], list[Texts]]]:
+    """Yield the rows and texts of pages of one group and language."""
+    waiting: defaultdict[tuple[Hashable, str], list[tuple[tuple[int, str], Texts]]] = defaultdict(list)
+    size: defaultdict[tuple[Hashable, str], int] = defaultdict(int)
+
+    def portion(key: tuple[Hashable, str]) -> Any:
+        rows, texts = zip(*waiting.pop(key), strict=True)
+        del size[key]
+        return (*key, list(rows), list(texts))
+
+    for group, language, row, texts in pages:
+        key = group, language
+        waiting[key].append((row, texts))
+        size[key] += len(texts[0])
+        if len(waiting[key]) >= PORTION_PAGES or size[key] >= PORTION_CHARACTERS:
+            yield portion(key)
+    yield from map(portion, list(waiting))
+
+
 def grouped_terms(
-    site: Site, group_of: Callable[[int, str], Hashable], *, sizes: Iterable[int] = (1, 2, 3), **how: Any
+    site: Site,
+    group_of: Callable[[int, str], Hashable],
+    *,
+    sizes: Iterable[int] = (1, 2, 3),
+    min_length: int = 4,
+    stop_words: Any = None,
 ) -> dict[Hashable, Terms]:
     """Return the terms of the contents of an audit's pages that were read, each page once, by group.
 
@@ -183,22 +245,26 @@ def grouped_terms(
     """
     from webanalytics.page.keywords.keywords import first_paragraph
 
-    found: dict[Hashable, Terms] = {}
-    wanted = tuple(sizes)
-    columns = ("title", "headings", "description", "language", "lang", "final_url", *CONTENT_COLUMNS)
-    rows = watched(site.read(*columns), len(site.good), "keywords", "page")
-    for row, title, headings, description, detected, declared, url, *said in rows:
-        text = site.shared_blocks.content(url, *said).text
-        if text is None or not site.addresses.first(row):
-            continue
-        language = language_of(detected, declared)
-        group = group_of(row, language)
-        if group is not None:
-            texts = (title, _first_heading(headings), description, first_paragraph(text))
-            places = dict(zip(PLACES, texts, strict=True))
-            terms = found.setdefault(group, Terms())
-            terms.add(row, _address(site, row), language, text, places, sizes=wanted, **how)
-    return found
+    def pages() -> Iterator[Page]:
+        columns = ("title", "headings", "description", "language", "lang", "final_url", *CONTENT_COLUMNS)
+        rows = watched(site.read(*columns), len(site.good), "keywords", "page")
+        for row, title, headings, description, detected, declared, url, *said in rows:
+            text = site.shared_blocks.content(url, *said).text
+            if text is None or not site.addresses.first(row):
+                continue
+            language = language_of(detected, declared)
+            group = group_of(row, language)
+            if group is not None:
+                places = (title, _first_heading(headings), description, first_paragraph(text))
+                yield (
+                    group,
+                    language,
+                    (row, _address(site, row)),
+                    (text, dict(zip(PLACES, places, strict=True))),
+                )
+
+    how: dict[str, Any] = {"sizes": sizes, "min_length": min_length, "stop_words": stop_words}
+    return count_pages(pages(), **how, share=len(site.good) >= SHARED_FROM)
 
 
 def terms_of(
@@ -213,7 +279,7 @@ def terms_of(
     stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
 
     def counted() -> Terms:
-        how: dict[str, Any] = {"sizes": sizes, "min_length": least, "stop_words": stop_words}
+        how: dict[str, Any] = {"sizes": sizes, "min_length": least, "stop_words": stop}
         return grouped_terms(site, lambda row, language: True, **how).get(True, Terms()).settle()  # noqa: ARG005
 
     def wanted() -> Terms:

@@ -10,8 +10,7 @@ from typing import Any
 from webanalytics.core.outcomes import JobResult, Outcome, PackedOutcomes, outcome_of
 from webanalytics.operations import EXTRACT, METADATA, Operation
 from webanalytics.runs.backends.content import extracted
-from webanalytics.runs.backends.pipeline import worker_count
-from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
+from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool, worker_count
 
 BODY = "responseBody"
 

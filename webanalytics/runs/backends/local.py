@@ -54,9 +54,8 @@ from webanalytics.runs.backends.pipeline import (
     rendering,
     said_by,
     where_it_ended,
-    worker_count,
 )
-from webanalytics.runs.workers.pool import WorkerPool, begin_workers
+from webanalytics.runs.workers.pool import WorkerPool, begin_workers, worker_count
 from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.urls import lacks_scheme
 

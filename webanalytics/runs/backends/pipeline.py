@@ -10,7 +10,6 @@ rendered before they are analysed, and what the analysis is told.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -30,7 +29,7 @@ from webanalytics.fetching.rendering.visit import Rendered
 from webanalytics.fetching.response import LONGEST_HEADER, Asked, FetchLog, header_block
 from webanalytics.operations import FACTS, METADATA, Operation
 from webanalytics.page.declarations.rendering import RENDERING
-from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
+from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool, worker_count
 from webanalytics.urls import host_of
 
 INFLIGHT_BYTES = 64_000_000
@@ -145,13 +144,6 @@ class Answering:
             raise RowError("analysis_timeout", parameter=parameter, seconds=deadline) from None
         except WorkerDiedError:
             raise RowError("analysis_died", parameter=parameter) from None
-
-
-def worker_count(workers: int | None) -> int:
-    """Return the most worker processes: as many as given, else one per processor."""
-    if workers is not None:
-        return workers
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 READ = (METADATA, FACTS)

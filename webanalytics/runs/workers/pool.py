@@ -19,11 +19,16 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
+from webanalytics.core.run_options import resolve
 from webanalytics.errors import BackendError, shortage_of
 from webanalytics.runs.workers.worker import HEADER, PID
+
+T = TypeVar("T")
 
 START_SECONDS = 120.0
 TRIES = 3
@@ -312,6 +317,49 @@ atexit.register(close_idle_workers)
 def _keep_started(starting: Future[Worker]) -> None:
     if starting.exception() is None:
         _idle.give(starting.result())
+
+
+def worker_count(workers: int | None) -> int:
+    """Return the most worker processes: as many as given, else one per processor."""
+    if workers is not None:
+        return workers
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def shared_out(function: Callable[..., T], messages: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+    """Yield what a function of a module returns for each of the arguments, in their order.
+
+    Worker processes do it, as many as the options in use allow; what they cannot is done here.
+    """
+    options = resolve({})
+    size, memory = worker_count(options["workers"]), options["worker_memory"]
+    path = (f"{function.__module__}:{function.__qualname__}",)
+
+    def answer(arguments: tuple[Any, ...]) -> T:
+        try:
+            worker = _idle.warm(memory) or _idle.new(memory, path)
+        except BackendError:
+            return function(*arguments)
+        try:
+            found: T = worker.exchange("call", (*path, arguments))
+        except WorkerDiedError:
+            worker.process.close()
+            return function(*arguments)
+        _idle.give(worker)
+        return found
+
+    waiting: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(size, thread_name_prefix="webanalytics-shared") as threads:
+        try:
+            for arguments in messages:
+                waiting.append(threads.submit(answer, arguments))
+                if len(waiting) > 2 * size:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 class WorkerPool:

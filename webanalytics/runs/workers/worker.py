@@ -121,7 +121,16 @@ def _packed_page(
     return PackedOutcomes.pack(answers), PackedOutcomes.pack([alone])
 
 
-HANDLERS: dict[str, Callable[..., Any]] = {"page": _packed_page, "image": answer_image, "prepare": prepare}
+def _call(path: str, arguments: tuple[Any, ...]) -> Any:
+    return analysis_function(path)(*arguments)
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {
+    "page": _packed_page,
+    "image": answer_image,
+    "call": _call,
+    "prepare": prepare,
+}
 
 
 def _limit_memory(mebibytes: int) -> None:
