@@ -43,6 +43,7 @@ Texts = tuple[str, Mapping[str, str | None]]
 """What is counted of a page, and its other texts in which terms may stand, None for one that is not known."""
 
 _BLANKS = "\t\u00a0"
+_PUNCTUATION = '.,;:!?()"“”„«»…'  # which parts words
 _EDGE = "\x1e"  # between texts that are read together
 _SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
 _MOST_WORDS = 400_000  # of a lexicon that is kept for the next portion
@@ -216,8 +217,11 @@ class Lexicon(dict[str, int]):
         """Return the words of a piece, and whether it joins the next one and the one before."""
         if piece == _EDGE:
             return [0], (0, 0)
-        if piece.isascii() and piece.isalpha() and self._language not in DOTTED_I:  # most are
-            return [self[piece.lower()] << 2], (1, 1)
+        word = piece.strip(_PUNCTUATION)
+        if (
+            word.isascii() and word.isalpha() and self._language not in DOTTED_I and piece[0] != "."
+        ):  # most are
+            return [self[word.lower()] << 2], (piece[-1] == word[-1], piece[0] == word[0])
         before, *found, _ = tokens(f"a {piece} a", self._language)
         words = self._joined(found)
         if not words:
