@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webanalytics.audits.content.counting import Lexicon
-from webanalytics.audits.content.vocabulary import LEAST, Vocabulary
+from webanalytics.audits.content.words import LEAST, Vocabulary
 from webanalytics.page.keywords.keywords import count_keywords, places_of
 
 SIZES = (1, 2, 3)

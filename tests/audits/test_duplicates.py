@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 
 from webanalytics.audits.content import duplicates
 from webanalytics.audits.content.duplicates import (
-    _PLAIN_WORD,
-    _WORD,
     band_rows,
     jaccard,
     near_duplicates,
     shingles,
-    words,
 )
+from webanalytics.audits.content.words import _PLAIN_WORD, _WORD, words
 from webanalytics.core.strings import OTHER_SCRIPT
 from webanalytics.errors import ParameterError
 

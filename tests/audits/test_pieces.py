@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webanalytics.audits.content import pieces
-from webanalytics.audits.content.duplicates import near_duplicates, piece_words, shingles, words
+from webanalytics.audits.content.duplicates import near_duplicates, shingles
 from webanalytics.audits.content.pieces import folded
-from webanalytics.audits.content.shared_blocks import words_in
+from webanalytics.audits.content.words import piece_words, words, words_in
 
 SIGNS = "ab É·'-_.5½茶ไ검\u0301\u00a0\u2003\t\n"
 texts = st.lists(st.text(SIGNS, max_size=40), max_size=8)

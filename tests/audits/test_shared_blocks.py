@@ -11,7 +11,8 @@ import pytest
 import webanalytics as wa
 from tests.audits.sites import WORDS, prose
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.content.shared_blocks import SharedBlocks, difference, words_in
+from webanalytics.audits.content.shared_blocks import SharedBlocks, difference
+from webanalytics.audits.content.words import words_in
 from webanalytics.fetching.testing import SiteServer
 
 MENU = [f"Menu entry {number}" for number in range(40)]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import pandas as pd
 
-from webanalytics.audits.content.duplicates import NearDuplicates, piece_words
-from webanalytics.audits.content.pieces import folded
-from webanalytics.audits.content.shared_blocks import content_hash
+from webanalytics.audits.content.duplicates import NearDuplicates
+from webanalytics.audits.content.shared_blocks import Content
+from webanalytics.audits.content.words import PORTION, SHARED_FROM, TextRead, forget_pieces, read_texts
 from webanalytics.audits.directives.robots import directives
 from webanalytics.audits.graph.site_links import canonical_of, normal
 from webanalytics.audits.graph.tables import crawl_columns
@@ -22,6 +22,7 @@ from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.workers.pool import shared_out
 
 if TYPE_CHECKING:
     from webanalytics.audits.score import Health
@@ -162,12 +163,24 @@ def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
 
 def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> list[int | None]:
     """Return the number of each row's cluster of near duplicates, None without one."""
-    known, near = piece_words(), NearDuplicates(threshold / 100)
-    rows = zip(site.contents(), site.values("content_note"), _first_of(site, indexable), strict=True)
-    for content, note, is_first in rows:
-        compared = content.text if is_first and not content.is_doubtful(note) else None
-        near.add(known.read(folded(compared)).values if compared else None)
+    near = NearDuplicates(threshold / 100)
+    rows = zip(_read(site), site.values("content_note"), _first_of(site, indexable), strict=True)
+    for (content, read), note, is_first in rows:
+        near.add(read.hashes if is_first and not content.is_doubtful(note) else None)
     return near.clusters()
+
+
+def _read(site: Site) -> Iterator[tuple[Content, TextRead]]:
+    """Yield the content of each row, and what is told of it; of many pages, worker processes read it."""
+    rows = zip(site.contents(), site.values("visible_text"), strict=True)
+
+    def messages() -> Iterator[tuple[list[Content], tuple[Any]]]:
+        while portion := list(islice(rows, PORTION)):
+            yield [content for content, _ in portion], ([(own.text, visible) for own, visible in portion],)
+
+    for contents, read in shared_out(read_texts, messages(), len(site.pages) >= SHARED_FROM):
+        yield from zip(contents, read, strict=True)
+    forget_pieces()
 
 
 def _first_of(site: Site, indexable: Sequence[bool]) -> Iterator[bool]:
@@ -180,16 +193,13 @@ def _contents(site: Site, indexable: Sequence[bool]) -> dict[str, Cells]:
         name: [] for name in ("content_words", "content_origin", "content_hash", "text_share")
     }
     hashes: dict[bytes, str] = {}
-    known, near = piece_words(), NearDuplicates()
-    columns = (site.values(name) for name in ("visible_text", "wordCount", "content_note"))
-    rows = zip(site.good, _first_of(site, indexable), site.contents(), *columns, strict=True)
-    for good, is_first, content, visible, main_words, note in rows:
+    near = NearDuplicates()
+    columns = (site.values(name) for name in ("wordCount", "content_note"))
+    rows = zip(site.good, _first_of(site, indexable), _read(site), *columns, strict=True)
+    for good, is_first, (content, read), main_words, note in rows:
         values: tuple[Any, ...] = (None,) * 4
-        text = folded(content.text or "")
-        word_hashes, _, [counts] = known.read(text)
         if good and content.text is not None:
-            words = int(counts.sum())
-            own, whole = content_hash(text), content_hash(folded(visible or ""))
+            _, words, own, whole = read
             if whole and content.origin != "own":  # a main text may have lost what differs
                 own = whole
             elif whole:  # in two sections with blocks of their own equal pages have other contents
@@ -198,7 +208,7 @@ def _contents(site: Site, indexable: Sequence[bool]) -> dict[str, Cells]:
             values = (words, content.origin, own, share)
         for column, value in zip(cells.values(), values, strict=True):
             column.append(value)
-        near.add(word_hashes if is_first and not content.is_doubtful(note) else None)
+        near.add(read.hashes if is_first and not content.is_doubtful(note) else None)
     return {**cells, "near_duplicate_cluster": near.clusters()}
 
 

@@ -16,7 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
-from webanalytics.audits.content.duplicates import jaccard, shingles, words
+from webanalytics.audits.content.duplicates import jaccard, shingles
+from webanalytics.audits.content.words import words
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
 from webanalytics.runs.storage.lazy_columns import values_of_column

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.audits.content.terms import PageTerms, Scores, Terms, terms_of
-from webanalytics.audits.content.vocabulary import Numbers
+from webanalytics.audits.content.words import Numbers
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError

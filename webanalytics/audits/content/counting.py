@@ -11,13 +11,14 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from webanalytics.audits.content.pieces import Pieces, folded
-from webanalytics.audits.content.vocabulary import (
+from webanalytics.audits.content.words import (
     LEAST,
     LONGEST,
     STEP,
@@ -357,7 +358,13 @@ def _places(distinct: Numbers, keys: Numbers) -> tuple[Numbers, Numbers]:
 
 
 @lru_cache(maxsize=8)
-def _lexicon(language: str, sizes: tuple[int, ...], min_length: int, stop_words: Any) -> Lexicon:
+def _lexicon(  # no two threads share one
+    thread: int,  # noqa: ARG001
+    language: str,
+    sizes: tuple[int, ...],
+    min_length: int,
+    stop_words: Any,
+) -> Lexicon:
     return Lexicon(language, sizes=sizes, min_length=min_length, stop_words=stop_words)
 
 
@@ -369,7 +376,7 @@ def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, pages: S
 
     ``how`` has the numbers of words of a term, its fewest letters, and the stop words (a name or a tuple).
     """
-    lexicon = _lexicon(language, *how)
+    lexicon = _lexicon(get_ident(), language, *how)
     counted = lexicon.count(pages)
     every = np.concatenate([np.empty(0, np.int32), *(page.terms for page in counted)])
     used, first, numbers = np.unique(every, return_index=True, return_inverse=True)

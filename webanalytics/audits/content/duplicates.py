@@ -18,7 +18,6 @@ Examples
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
@@ -26,12 +25,10 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
-from webanalytics.audits.content.pieces import Pieces, folded
-from webanalytics.audits.content.vocabulary import word_hash
+from webanalytics.audits.content.pieces import folded
+from webanalytics.audits.content.words import piece_words, word_hash, words
 from webanalytics.audits.graph.metrics import once
-from webanalytics.core.strings import OTHER_SCRIPT, normalized
 from webanalytics.errors import ParameterError
 from webanalytics.runs.storage.temporary_texts import Spill
 
@@ -65,10 +62,6 @@ _CHUNK = 1_000
 _ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
 _CACHED_SETS = 4_096
 
-_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_PLAIN_WORD = re.compile(r"\w+")
-_UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
-_WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
 
 # Odd numbers without a pattern (the first 64 bits of the fractions of the square roots of 2, 3 and 5, last
 # bit set), and the finaliser of SplitMix64, so that neighbouring shingles have unrelated hashes.
@@ -107,32 +100,6 @@ def near_duplicates(
     return found.clusters()
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text in order, in lower case.
-
-    In scripts without spaces between words (Chinese, Japanese, Thai and so on) each character is a word.
-
-    Examples
-    --------
-    >>> words("The STORM lantern: 灯台!")
-    ['the', 'storm', 'lantern', '灯', '台']
-    """
-    folded = _folded(text)
-    found: list[str] = (_WORD if OTHER_SCRIPT.search(folded) else _PLAIN_WORD).findall(folded)
-    return found
-
-
-def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else normalized(text, "NFKC").casefold()
-
-
-def is_unspaced(text: str) -> bool:
-    """Return whether a text has letters of a script without spaces between words."""
-    if text.isascii() or not OTHER_SCRIPT.search(text):  # which is sooner known
-        return False
-    return _UNSPACED_LETTER.search(text) is not None
-
-
 def shingles(text: str) -> Shingles:
     """Return the sorted, distinct hashes of a text's shingles; the same in every process.
 
@@ -158,25 +125,6 @@ def _shingles_of(hashes: Shingles) -> Shingles:
     mixed *= np.uint64(_MIX[1])
     mixed ^= mixed >> np.uint64(31)
     return mixed
-
-
-def piece_words() -> Pieces:
-    """Return the pieces of texts with hashes of the `words` of each, and how many it counts as (`words_of`).
-
-    Examples
-    --------
-    >>> hashes, _, [counts] = piece_words().read(b"Storm lantern - 30 hours of light/day")
-    >>> len(hashes), counts.tolist()
-    (7, [1, 1, 0, 1, 1, 1, 1])
-    """
-    return Pieces(lambda piece: (map(word_hash, words(piece)), (words_of(piece),)), 1)
-
-
-def words_of(piece: str) -> int:
-    """Return 1 for a piece with a letter or a digit; in scripts without spaces each character is a word."""
-    if is_unspaced(piece):
-        return len(words(piece))
-    return any(map(str.isalnum, piece))
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from webanalytics.audits.content.duplicates import words as in_order
+from webanalytics.audits.content.words import words as in_order
 from webanalytics.audits.site import Site
 from webanalytics.errors import ParameterError
 from webanalytics.urls import parts_of

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any, Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.duplicates import words_of
 from webanalytics.urls import registrable_domain
 
 FEWEST_PAGES = 3
@@ -135,30 +133,6 @@ def _most_have(
             break
         found.update(line for line in texts[row].split("\n") if hash(line) in wanted)
     return frozenset(found)
-
-
-def content_hash(text: bytes) -> str:
-    """Return the SHA-256 of a `folded` text in hexadecimal; '' for none.
-
-    Examples
-    --------
-    >>> content_hash(b"a b")[:9], content_hash(b"")
-    ('c8687a08a', '')
-    """
-    return sha256(text).hexdigest() if text else ""
-
-
-def words_in(content: str) -> int:
-    """Return the words of a text: what stands between white space and has a letter or a digit.
-
-    In scripts without spaces between words each character is one.
-
-    Examples
-    --------
-    >>> words_in("Storm lantern - 30 hours"), words_in("灯台の光")
-    (4, 4)
-    """
-    return sum(map(words_of, content.split()))
 
 
 def difference(one: str, other: str) -> str:

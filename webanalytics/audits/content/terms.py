@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import starmap
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.vocabulary import LONGEST, Numbers, Vocabulary
+from webanalytics.audits.content.words import LONGEST, PORTION, SHARED_FROM, Numbers, Vocabulary
 from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
@@ -41,11 +40,8 @@ TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 KEPT_LENGTHS = (3, 4)
 """Fewest letters of terms that are counted once, for all that asks for so many letters."""
 
-PORTION_PAGES, PORTION_CHARACTERS = 100, 2_000_000
-"""Most pages and about the most characters that are counted together."""
-
-SHARED_FROM = 500
-"""Pages from which on worker processes count them, which take a second to start."""
+PORTION_CHARACTERS = 2_000_000
+"""About the most characters that are counted together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,17 +190,9 @@ def count_pages(
 
     stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
     how = (tuple(sizes), min_length, stop)
-    waiting: deque[tuple[Hashable, str, list[tuple[int, str]]]] = deque()
+    messages = ((of, (how, of[1], texts)) for of, texts in _portions(pages))
     found: dict[Hashable, Terms] = {}
-
-    def messages() -> Iterator[tuple[Any, ...]]:
-        for group, language, rows, texts in _portions(pages):
-            waiting.append((group, language, rows))
-            yield how, language, texts
-
-    count = counting.count_portion
-    for portion in shared_out(count, messages()) if share else starmap(count, messages()):
-        group, language, rows = waiting.popleft()
+    for (group, language, rows), portion in shared_out(counting.count_portion, messages, share):
         found.setdefault(group, Terms()).add(language, rows, portion)
     counting.forget_lexicons()
     for terms in found.values():
@@ -212,21 +200,23 @@ def count_pages(
     return found
 
 
-def _portions(pages: Iterable[Page]) -> Iterator[tuple[Hashable, str, list[tuple[int, str]], list[Texts]]]:
-    """Yield the rows and texts of pages of one group and language."""
+def _portions(
+    pages: Iterable[Page],
+) -> Iterator[tuple[tuple[Hashable, str, list[tuple[int, str]]], list[Texts]]]:
+    """Yield pages of one group and language by their rows, and their texts."""
     waiting: defaultdict[tuple[Hashable, str], list[tuple[tuple[int, str], Texts]]] = defaultdict(list)
     size: defaultdict[tuple[Hashable, str], int] = defaultdict(int)
 
     def portion(key: tuple[Hashable, str]) -> Any:
         rows, texts = zip(*waiting.pop(key), strict=True)
         del size[key]
-        return (*key, list(rows), list(texts))
+        return (*key, list(rows)), list(texts)
 
     for group, language, row, texts in pages:
         key = group, language
         waiting[key].append((row, texts))
         size[key] += len(texts[0])
-        if len(waiting[key]) >= PORTION_PAGES or size[key] >= PORTION_CHARACTERS:
+        if len(waiting[key]) >= PORTION or size[key] >= PORTION_CHARACTERS:
             yield portion(key)
     yield from map(portion, list(waiting))
 

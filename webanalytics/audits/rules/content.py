@@ -13,7 +13,8 @@ from typing import Any
 
 from webanalytics.audits.content.duplicates import MINIMUM_WORDS, THRESHOLD
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.shared_blocks import difference, words_in
+from webanalytics.audits.content.shared_blocks import difference
+from webanalytics.audits.content.words import words_in
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of

@@ -29,6 +29,7 @@ from webanalytics.errors import BackendError, shortage_of
 from webanalytics.runs.workers.worker import HEADER, PID
 
 T = TypeVar("T")
+Of = TypeVar("Of")
 
 START_SECONDS = 120.0
 TRIES = 3
@@ -326,39 +327,51 @@ def worker_count(workers: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared_out(function: Callable[..., T], messages: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-    """Yield what a function of a module returns for each of the arguments, in their order.
+def shared_out(
+    function: Callable[..., T], messages: Iterable[tuple[Of, tuple[Any, ...]]], share: bool
+) -> Iterator[tuple[Of, T]]:
+    """Yield what a function of a module returns for each message, in their order.
 
-    Worker processes do it, as many as the options in use allow; what they cannot is done here.
+    A message is what it is of, which is yielded with the answer, and the arguments. Where work is to be
+    shared, worker processes do it, as many as the options in use allow; what they cannot is done here.
     """
     options = resolve({})
     size, memory = worker_count(options["workers"]), options["worker_memory"]
-    path = (f"{function.__module__}:{function.__qualname__}",)
+    path, one_at_a_time = f"{function.__module__}:{function.__qualname__}", threading.Lock()
+
+    def here(arguments: tuple[Any, ...]) -> T:
+        with one_at_a_time:
+            return function(*arguments)
 
     def answer(arguments: tuple[Any, ...]) -> T:
         try:
-            worker = _idle.warm(memory) or _idle.new(memory, path)
+            worker = _idle.warm(memory) or _idle.new(memory, (path,))
         except BackendError:
-            return function(*arguments)
+            return here(arguments)
         try:
-            found: T = worker.exchange("call", (*path, arguments))
+            found: T = worker.exchange("call", (path, arguments))
         except WorkerDiedError:
             worker.process.close()
-            return function(*arguments)
+            return here(arguments)
         _idle.give(worker)
         return found
 
-    waiting: deque[Future[T]] = deque()
+    if not share or size < 2:
+        yield from ((of, function(*arguments)) for of, arguments in messages)
+        return
+    waiting: deque[tuple[Of, Future[T]]] = deque()
     with ThreadPoolExecutor(size, thread_name_prefix="webanalytics-shared") as threads:
         try:
-            for arguments in messages:
-                waiting.append(threads.submit(answer, arguments))
-                if len(waiting) > 2 * size:
-                    yield waiting.popleft().result()
+            for of, arguments in messages:
+                waiting.append((of, threads.submit(answer, arguments)))
+                while len(waiting) > 2 * size or (waiting and waiting[0][1].done()):
+                    done, future = waiting.popleft()
+                    yield done, future.result()
             while waiting:
-                yield waiting.popleft().result()
+                done, future = waiting.popleft()
+                yield done, future.result()
         finally:
-            for future in waiting:
+            for _, future in waiting:
                 future.cancel()
 
 

@@ -1,0 +1,183 @@
+"""Words of texts as numbers, so that what pages say can be kept and compared.
+
+Worker processes read texts by `read_texts`, so nothing here needs pandas.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b, sha256
+from threading import get_ident
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from webanalytics.audits.content.pieces import Pieces, folded
+from webanalytics.core.strings import OTHER_SCRIPT, normalized
+
+Numbers = npt.NDArray[Any]
+"""Whole numbers, as small as they can be: terms of all pages are kept."""
+
+LONGEST = 3
+"""Most words of a term."""
+
+PORTION = 100
+"""Most pages that are read or counted together."""
+
+SHARED_FROM = 500
+"""Pages from which on worker processes read and count, which take a second to start."""
+
+LEAST = 2
+"""How often a phrase must occur on a page to be a term of it."""
+
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_PLAIN_WORD = re.compile(r"\w+")
+_UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
+_WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
+
+# The hash of a phrase is a polynomial of those of its words, modulo 2**64; an odd number without a pattern.
+STEP, _MASK = 0x9E3779B97F4A7C15, 2**64 - 1
+
+
+def word_hash(word: str) -> int:
+    """Return a hash of a word of 64 bits that is the same in every process."""
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def term_hash(*words: int) -> int:
+    """Return the hash of a word or a phrase, by those of its words."""
+    found = 0
+    for word in words:
+        found = (found + word) * STEP & _MASK
+    return found
+
+
+class Vocabulary(dict[str, int]):
+    """Terms and their numbers; one that is asked for gets the next number.
+
+    Examples
+    --------
+    >>> known = Vocabulary(["tea"])
+    >>> known["green tea"], known["tea"], len(known.hashes)
+    (1, 0, 2)
+    """
+
+    def __init__(self, terms: Iterable[str] = ()) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self._hashes = array("Q")
+        for term in terms:
+            self[term]
+
+    def __missing__(self, term: str) -> int:
+        return self.number(term, term_hash(*map(word_hash, term.split(" "))))
+
+    def number(self, term: str, known: int) -> int:
+        """Return the number of a term whose hash is known."""
+        number = self.setdefault(term, len(self.names))
+        if number == len(self.names):
+            self.names.append(term)
+            self._hashes.append(known)
+        return number
+
+    @property
+    def hashes(self) -> Numbers:
+        """The hashes of the terms by their numbers."""
+        return np.array(self._hashes, np.uint64)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in order, in lower case.
+
+    In scripts without spaces between words (Chinese, Japanese, Thai and so on) each character is a word.
+
+    Examples
+    --------
+    >>> words("The STORM lantern: 灯台!")
+    ['the', 'storm', 'lantern', '灯', '台']
+    """
+    plain = text.lower() if text.isascii() else normalized(text, "NFKC").casefold()
+    found: list[str] = (_WORD if OTHER_SCRIPT.search(plain) else _PLAIN_WORD).findall(plain)
+    return found
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether a text has letters of a script without spaces between words."""
+    if text.isascii() or not OTHER_SCRIPT.search(text):  # which is sooner known
+        return False
+    return _UNSPACED_LETTER.search(text) is not None
+
+
+def piece_words() -> Pieces:
+    """Return the pieces of texts with hashes of the `words` of each, and how many it counts as (`words_of`).
+
+    Examples
+    --------
+    >>> hashes, _, [counts] = piece_words().read(b"Storm lantern - 30 hours of light/day")
+    >>> len(hashes), counts.tolist()
+    (7, [1, 1, 0, 1, 1, 1, 1])
+    """
+    return Pieces(lambda piece: (map(word_hash, words(piece)), (words_of(piece),)), 1)
+
+
+def words_of(piece: str) -> int:
+    """Return 1 for a piece with a letter or a digit; in scripts without spaces each character is a word."""
+    if is_unspaced(piece):
+        return len(words(piece))
+    return any(map(str.isalnum, piece))
+
+
+def words_in(content: str) -> int:
+    """Return the words of a text: what stands between white space and has a letter or a digit.
+
+    In scripts without spaces between words each character is one.
+
+    Examples
+    --------
+    >>> words_in("Storm lantern - 30 hours"), words_in("灯台の光")
+    (4, 4)
+    """
+    return sum(map(words_of, content.split()))
+
+
+def content_hash(text: bytes) -> str:
+    """Return the SHA-256 of a `folded` text in hexadecimal; '' for none.
+
+    Examples
+    --------
+    >>> content_hash(b"a b")[:9], content_hash(b"")
+    ('c8687a08a', '')
+    """
+    return sha256(text).hexdigest() if text else ""
+
+
+class TextRead(NamedTuple):
+    """What is told of the content of a page."""
+
+    hashes: Numbers  # of its words in order
+    words: int  # how many `words_in` counts
+    own: str  # its `content_hash`,
+    whole: str  # and that of all that is visible
+
+
+def read_texts(pages: Sequence[tuple[str | None, str | None]]) -> list[TextRead]:
+    """Return what is told of contents and visible texts of pages; pieces are known in the next call too."""
+    known = _kept_pieces(get_ident())
+    found = []
+    for own, whole in ((folded(text or "") for text in page) for page in pages):
+        hashes, _, [counts] = known.read(own)
+        found.append(TextRead(hashes, int(counts.sum()), content_hash(own), content_hash(whole)))
+    return found
+
+
+@lru_cache(maxsize=4)
+def _kept_pieces(thread: int) -> Pieces:  # noqa: ARG001 - no two threads share what they know
+    return piece_words()
+
+
+forget_pieces = _kept_pieces.cache_clear
