@@ -12,7 +12,7 @@ from webanalytics.page.keywords.keywords import count_keywords, places_of
 
 SIZES = (1, 2, 3)
 WORDS = "green tea keeps tea's l'homme wi-fi c++ r&d the of state charge x Bürger:innen straße ΟΔΥΣΣΕΥΣ 검색 hdr10 ½"
-WORDS += " .net c# at&t ISPARTA İLİ e\u0301tude\u0301s 3d 2024a _ (tea) 茶"
+WORDS += ' .net c# at&t ISPARTA İLİ e\u0301tude\u0301s 3d 2024a _ (tea) 茶 (.NET "tea" «green» tea… (keeps tea): .tea'
 JOINTS = [
     " ",
     "  ",

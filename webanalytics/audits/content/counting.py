@@ -220,7 +220,7 @@ class Lexicon(dict[str, int]):
             return [0], (0, 0)
         word = piece.strip(_PUNCTUATION)
         if (
-            word.isascii() and word.isalpha() and self._language not in DOTTED_I and piece[0] != "."
+            word.isascii() and word.isalpha() and self._language not in DOTTED_I and f".{word}" not in piece
         ):  # most are
             return [self[word.lower()] << 2], (piece[-1] == word[-1], piece[0] == word[0])
         before, *found, _ = tokens(f"a {piece} a", self._language)
