@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.pieces import Pieces, folded
+from webanalytics.audits.content.pieces import Pieces
 from webanalytics.audits.content.words import (
     LEAST,
     LONGEST,
@@ -43,7 +43,7 @@ Flags = npt.NDArray[np.bool_]
 Texts = tuple[str, Mapping[str, str | None]]
 """What is counted of a page, and its other texts in which terms may stand, None for one that is not known."""
 
-_BLANKS = "\t\u00a0"
+_BLANKS = (("\t", " "), ("\u00a0", " "), ("\n", " \n "))  # a line break is a piece, which joins nothing
 _PUNCTUATION = '.,;:!?()"“”„«»…'  # which parts words
 _EDGE = "\x1e"  # between texts that are read together
 _SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
@@ -244,10 +244,10 @@ class Lexicon(dict[str, int]):
         spaced = [
             text.replace(_EDGE, "\n") for text, is_dense in zip(texts, dense, strict=True) if not is_dense
         ]
-        whole = f"\n{_EDGE}\n".join(spaced).replace(
-            "\n", " \n "
-        )  # a line break is a piece, which joins nothing
-        found, sizes, (joins, begins) = self._pieces.read(folded(whole, _BLANKS))
+        whole = f"\n{_EDGE}\n".join(spaced)
+        for blank, meant in _BLANKS:
+            whole = whole.replace(blank, meant)
+        found, sizes, (joins, begins) = self._pieces.read([piece for piece in whole.split(" ") if piece])
         words = found.astype(np.intp)
         joined = (joins[:-1] > 0) & (begins[1:] > 0)
         words[(np.cumsum(sizes) - 1)[:-1][joined]] += 1

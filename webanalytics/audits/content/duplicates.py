@@ -26,7 +26,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.pieces import folded
 from webanalytics.audits.content.words import piece_words, word_hash, words
 from webanalytics.audits.graph.metrics import once
 from webanalytics.errors import ParameterError
@@ -96,7 +95,7 @@ def near_duplicates(
     """
     known, found = piece_words(), NearDuplicates(threshold, minimum_words)
     for text in texts:
-        found.add(known.read(folded(text)).values if text else None)
+        found.add(known.read(text.split()).values if text else None)
     return found.clusters()
 
 

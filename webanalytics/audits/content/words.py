@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from webanalytics.audits.content.pieces import Pieces, folded
+from webanalytics.audits.content.pieces import Pieces
 from webanalytics.core.strings import OTHER_SCRIPT, normalized
 
 Numbers = npt.NDArray[Any]
@@ -118,7 +118,7 @@ def piece_words() -> Pieces:
 
     Examples
     --------
-    >>> hashes, _, [counts] = piece_words().read(b"Storm lantern - 30 hours of light/day")
+    >>> hashes, _, [counts] = piece_words().read("Storm lantern - 30 hours of light/day".split())
     >>> len(hashes), counts.tolist()
     (7, [1, 1, 0, 1, 1, 1, 1])
     """
@@ -145,15 +145,16 @@ def words_in(content: str) -> int:
     return sum(map(words_of, content.split()))
 
 
-def content_hash(text: bytes) -> str:
-    """Return the SHA-256 of a `folded` text in hexadecimal; '' for none.
+def content_hash(pieces: list[str]) -> str:
+    """Return the SHA-256 of a text with its white space folded, in hexadecimal, by its pieces; '' for none.
 
     Examples
     --------
-    >>> content_hash(b"a b")[:9], content_hash(b"")
-    ('c8687a08a', '')
+    >>> content_hash(" a  b ".split()) == content_hash("a b".split()), content_hash([])
+    (True, '')
     """
-    return sha256(text).hexdigest() if text else ""
+    folded = " ".join(pieces)
+    return sha256(folded.encode("utf-8", "replace")).hexdigest() if folded else ""
 
 
 class TextRead(NamedTuple):
@@ -169,7 +170,7 @@ def read_texts(pages: Sequence[tuple[str | None, str | None]]) -> list[TextRead]
     """Return what is told of contents and visible texts of pages; pieces are known in the next call too."""
     known = _kept_pieces(get_ident())
     found = []
-    for own, whole in ((folded(text or "") for text in page) for page in pages):
+    for own, whole in (((text or "").split() for text in page) for page in pages):
         hashes, _, [counts] = known.read(own)
         found.append(TextRead(hashes, int(counts.sum()), content_hash(own), content_hash(whole)))
     return found
