@@ -338,6 +338,7 @@ def shared_out(
     options = resolve({})
     size, memory = worker_count(options["workers"]), options["worker_memory"]
     path, one_at_a_time = f"{function.__module__}:{function.__qualname__}", threading.Lock()
+    busy: set[Worker] = set()
 
     def here(arguments: tuple[Any, ...]) -> T:
         with one_at_a_time:
@@ -348,11 +349,15 @@ def shared_out(
             worker = _idle.warm(memory) or _idle.new(memory, (path,))
         except BackendError:
             return here(arguments)
+        busy.add(worker)
         try:
             found: T = worker.exchange("call", (path, arguments))
         except WorkerDiedError:
             worker.process.close()
-            return here(arguments)
+            if worker in busy:
+                return here(arguments)
+            raise
+        busy.discard(worker)
         _idle.give(worker)
         return found
 
@@ -370,9 +375,12 @@ def shared_out(
             while waiting:
                 done, future = waiting.popleft()
                 yield done, future.result()
-        finally:
+        except BaseException:  # stopped: nobody waits for what was begun
             for _, future in waiting:
                 future.cancel()
+            while busy:
+                busy.pop().process.kill()
+            raise
 
 
 class WorkerPool:
