@@ -122,13 +122,12 @@ class Lexicon(dict[str, int]):
         self._sizes, self._min_length = frozenset(sizes), min_length
         self._left_out = chosen_stop_words(stop_words, language)
         self._words: list[str] = []
-        # By number: the word's hash, the number that it has as a term or -1, the first word that is the same
-        # one without its article or possessive, its length, and whether a phrase may begin or end with it.
-        self._hashes, self._terms, self._bare = array("Q"), array("q"), array("q")
-        self._lengths, self._ends = array("q"), array("b")
+        # By number: the word's hash, the number that it has as a term or -1, its length, and whether a phrase
+        # may begin or end with it.
+        self._hashes, self._terms, self._lengths = array("Q"), array("q"), array("q")
+        self._ends = array("b")
         self._phrases: dict[int, int] = {}  # numbers of phrases by their hashes
         self._pieces = Pieces(self._look, 2)
-        self._last = np.zeros(2**16, np.int32)  # where each word was seen
         self[""]  # an edge
 
     def __missing__(self, word: str) -> int:
@@ -136,12 +135,10 @@ class Lexicon(dict[str, int]):
         good = word not in self._left_out and short not in self._left_out
         size = max(letters(short), len(word) if "'" not in word and self._min_length > 1 else 0)
         is_term = good and size >= self._min_length and len(short) <= MAX_LENGTH and 1 in self._sizes
-        same = None if short == word else self[short]
         hashed = word_hash(short)
         self._words.append(short)
         self._hashes.append(hashed)
         self._terms.append(self.vocabulary.number(short, term_hash(hashed)) if is_term else -1)
-        self._bare.append(len(self) if same is None else same)
         self._lengths.append(len(short))
         self._ends.append(good and letters(short) > 1)
         number = self[word] = len(self)
@@ -154,8 +151,6 @@ class Lexicon(dict[str, int]):
         read = self._read([*chain.from_iterable(texts)])
         words = np.concatenate([np.empty(0, np.intp), *read])
         runs = [*self._runs(words)]
-        if len(self) > len(self._last):
-            self._last = np.zeros(2 * len(self), np.int32)
         ends = iter(np.cumsum([*map(len, read)]).tolist())
         counted, start = [], 0
         for places in known:
@@ -169,37 +164,24 @@ class Lexicon(dict[str, int]):
 
     def _counted(self, words: Numbers, runs: list[_Runs]) -> tuple[_Found, Counted]:
         """Return the distinct terms of a text, and what is told of them but their places."""
-        unspaced = bool((words & 3 == 2).any())
-        singles, repeated = self._singles(words, runs)
-        phrases, once = _phrases(runs, None if unspaced else repeated)
-        found = _Found(*map(np.concatenate, zip(singles, phrases, strict=True)))
-        found = found.of(np.lexsort((found.at, found.sizes, -found.counts)))
+        starts = [np.flatnonzero(run.are_terms) for run in runs]
+        sizes = np.repeat(np.arange(1, len(runs) + 1), [len(those) for those in starts])
+        keys = np.concatenate([run.keys[those] for run, those in zip(runs, starts, strict=True)])
+        _, first, counts = np.unique(_sized(keys, sizes), return_index=True, return_counts=True)
+        every = _Found(keys[first], sizes[first], np.concatenate(starts)[first], counts)
+        order = np.lexsort((first, -counts))
+        is_term = (every.sizes == 1) | (counts >= LEAST)
+        found, once = every.of(order[is_term[order]]), every.keys[~is_term]
         whole = ~_inside_phrases(runs, found)
-        if unspaced:  # there a word of one place is a phrase of another
+        if (words & 3 == 2).any():  # there a word of one place is a phrase of another
             by_size = np.argsort(found.sizes, kind="stable")
             alone = np.sort(by_size[np.unique(found.keys[by_size], return_index=True)[1]])
-            found, whole = found.of(alone), whole[alone]
-            once = once[~np.isin(once, found.keys)]
+            found, whole, once = found.of(alone), whole[alone], once[~np.isin(once, found.keys)]
         totals = np.zeros(LONGEST + 1, np.int64)
         for size, run in enumerate(runs, 1):
             totals[size] = np.count_nonzero(run.stand) if size in self._sizes else 0
         counts, sizes = found.counts.astype(np.int32), found.sizes.astype(np.int8)
         return found, Counted(self._terms_at(words, found), counts, sizes, whole, totals, once, {})
-
-    def _singles(self, words: Numbers, runs: list[_Runs]) -> tuple[_Found, Flags]:
-        """Return the words that are terms, and which words of the text stand in it again."""
-        numbers = np.frombuffer(self._bare, np.int64)[words >> 2]
-        places = np.arange(len(numbers), dtype=np.int32)
-        self._last[numbers] = places
-        last = self._last[numbers]
-        repeated = np.bincount(last, minlength=len(numbers))[last] > 1
-        at = np.flatnonzero(runs[0].are_terms) if runs else places
-        self._last[numbers[at[::-1]]] = at[::-1]  # the last one written is the first of the text
-        first = self._last[numbers[at]]
-        counts = np.bincount(first, minlength=len(numbers))
-        at = np.flatnonzero(counts)
-        keys = runs[0].keys[at] if runs else np.empty(0, np.uint64)
-        return _Found(keys, np.ones(len(at), np.int64), at, counts[at]), repeated
 
     def _terms_at(self, words: Numbers, found: _Found) -> Numbers:
         """Return the numbers of the terms of a text."""
@@ -302,29 +284,6 @@ class Lexicon(dict[str, int]):
 def _later(values: Numbers, size: int) -> Numbers:
     """Return for each word the value of the last one of so many; 0 where there are not so many."""
     return np.append(values[size - 1 :], np.zeros(min(size - 1, len(values)), values.dtype))
-
-
-def _phrases(runs: list[_Runs], repeated: Flags | None) -> tuple[_Found, Numbers]:
-    """Return the phrases that stand twice or more, and the hashes of others, each once.
-
-    A phrase that stands twice is of words that do, where it is not written without spaces.
-    """
-    keys: list[Numbers] = [np.empty(0, np.uint64)]
-    alone, starts, sizes = keys.copy(), [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for size, run in enumerate(runs[1:], 2):
-        at = np.flatnonzero(run.are_terms)
-        if repeated is not None:
-            again = np.all([repeated[at + offset] for offset in range(size)], axis=0)
-            alone.append(run.keys[at[~again]])
-            at = at[again]
-        keys.append(run.keys[at])
-        starts.append(at)
-        sizes.append(np.full(len(at), size))
-    found = _Found(*map(np.concatenate, (keys, sizes, starts, starts)))
-    _, first, counts = np.unique(_sized(found.keys, found.sizes), return_index=True, return_counts=True)
-    found = found.of(first)._replace(counts=counts)
-    is_term = counts >= LEAST
-    return found.of(is_term), np.concatenate([found.keys[~is_term], *alone])
 
 
 def _inside_phrases(runs: list[_Runs], found: _Found) -> Flags:
