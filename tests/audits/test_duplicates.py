@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.audits.near_texts import near_duplicates
 from webanalytics.audits.content import duplicates
 from webanalytics.audits.content.duplicates import (
     band_rows,
     jaccard,
-    near_duplicates,
     shingles,
 )
 from webanalytics.audits.content.words import _PLAIN_WORD, _WORD, words
@@ -172,7 +172,8 @@ def test_the_order_of_rows_does_not_matter_where_comparisons_are_bounded(
 def test_processes_agree() -> None:
     code = (
         "from tests.audits.test_duplicates import pairs\n"
-        "from webanalytics.audits.content.duplicates import near_duplicates, shingles\n"
+        "from tests.audits.near_texts import near_duplicates\n"
+        "from webanalytics.audits.content.duplicates import shingles\n"
         "print(near_duplicates(pairs(10, 30)), shingles('one two three').tolist())"
     )
     found = {

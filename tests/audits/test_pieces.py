@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.audits.near_texts import near_duplicates
 from webanalytics.audits.content import pieces
-from webanalytics.audits.content.duplicates import near_duplicates, shingles
+from webanalytics.audits.content.duplicates import shingles
 from webanalytics.audits.content.words import piece_words, words, words_in
 
 SIGNS = "ab É·'-_.5½茶ไ검\u0301\u00a0\u2003\t\n"

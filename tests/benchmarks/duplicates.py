@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tests.audits.near_texts import near_duplicates
 from webanalytics.audits.content.duplicates import near_duplicates
 
 TEXTS = 50_000

@@ -5,20 +5,17 @@ of their shingles that both have (Jaccard similarity; A. Broder, "On the resembl
 documents", 1997). MinHash signatures divided into bands find candidate pairs (Leskovec, Rajaraman and Ullman,
 "Mining of Massive Datasets", chapter 3), which are compared exactly.
 
-Examples
---------
->>> page = "The storm lantern burns for thirty hours, is made of tin and brass, and can be mended on board."
->>> page += " Its glass is blown by hand in the harbour of our island, where the fleet buys it since 1921."
->>> near_duplicates([page, "Something else entirely", None, page.upper()])
-[0, None, None, 0]
->>> round(jaccard(shingles(page), shingles(page.replace("blown", "cast"))), 2)
-0.85
+Case, punctuation and white space are ignored. Clusters are connected by pairs (single linkage): every member
+is similar enough to at least one other, but two members of a large cluster may be less similar than the
+threshold. A pair at the threshold is missed with a probability below 0.1%, and a more similar one less often.
+In buckets of thousands of similar texts that are not near duplicates (pages of one template), comparisons are
+bounded by `NEIGHBOURS` and `FAILURES`. The same texts give the same clusters in any order and every process.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TypeAlias
@@ -26,7 +23,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.words import piece_words, word_hash, words
+from webanalytics.audits.content.words import word_hash, words
 from webanalytics.audits.graph.metrics import once
 from webanalytics.errors import ParameterError
 from webanalytics.runs.storage.temporary_texts import Spill
@@ -61,42 +58,10 @@ _CHUNK = 1_000
 _ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
 _CACHED_SETS = 4_096
 
-
 # Odd numbers without a pattern (the first 64 bits of the fractions of the square roots of 2, 3 and 5, last
 # bit set), and the finaliser of SplitMix64, so that neighbouring shingles have unrelated hashes.
 _PLACES = (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B)
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-
-
-def near_duplicates(
-    texts: Iterable[str | None], threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS
-) -> list[int | None]:
-    """Return the cluster of near duplicates of each text: the position of its first one, None for none.
-
-    Texts with fewer words (characters, in scripts without spaces) than `minimum_words` are left out.
-
-    Notes
-    -----
-    Case, punctuation and white space are ignored. Clusters are connected by pairs (single linkage): every
-    member is similar enough to at least one other, but two members of a large cluster may be less similar
-    than the threshold. No pair below the threshold is connected directly, as pairs are compared exactly; a
-    pair at the threshold is missed with a probability below 0.1%, and a more similar one less often. In
-    buckets of thousands of similar texts that are not near duplicates (pages of one template), comparisons
-    are bounded by `NEIGHBOURS` and `FAILURES`.
-
-    The same texts give the same clusters in any order and in every process.
-
-    Examples
-    --------
-    >>> words = [str(number) for number in range(200)]
-    >>> changed = [*words[:100], "changed", *words[101:]]
-    >>> near_duplicates([" ".join(words), " ".join(changed), " ".join(words[:120])])
-    [0, 0, None]
-    """
-    known, found = piece_words(), NearDuplicates(threshold, minimum_words)
-    for text in texts:
-        found.add(known.read(text.split()).values if text else None)
-    return found.clusters()
 
 
 def shingles(text: str) -> Shingles:
@@ -142,7 +107,16 @@ def jaccard(first: Shingles, second: Shingles) -> float:
 
 
 class NearDuplicates:
-    """The search of `near_duplicates`, to which texts are added one by one."""
+    """The search for near duplicates, to which texts are added one by one.
+
+    Examples
+    --------
+    >>> found = NearDuplicates(minimum_words=3)
+    >>> for text in ("A lantern of tin", "A lamp", "A LANTERN, of tin!"):
+    ...     found.add(np.array([word_hash(word) for word in words(text)], np.uint64))
+    >>> found.clusters()
+    [0, None, 0]
+    """
 
     def __init__(self, threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS) -> None:
         if not 0 < threshold <= 1:
