@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tests.audits.near_texts import near_duplicates
-from webanalytics.audits.content.duplicates import near_duplicates
 
 TEXTS = 50_000
 WORDS = 520

@@ -330,24 +330,17 @@ def _lexicon(  # no two threads share one
 forget_lexicons = _lexicon.cache_clear
 
 
-def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, pages: Sequence[Texts]) -> Portion:
+def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, texts: Sequence[Texts]) -> Portion:
     """Return the terms of some pages of a language; words that were seen are known in the next portion.
 
     ``how`` has the numbers of words of a term, its fewest letters, and the stop words (a name or a tuple).
     """
     lexicon = _lexicon(get_ident(), language, *how)
-    counted = lexicon.count(pages)
-    every = np.concatenate([np.empty(0, np.int32), *(page.terms for page in counted)])
-    used, first, numbers = np.unique(every, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # terms are numbered as they appear, page by page
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order))
-    own = np.split(place[numbers], np.cumsum([len(page.terms) for page in counted])[:-1])
-    names, hashes = lexicon.vocabulary.names, lexicon.vocabulary.hashes[used[order]]
+    counted = lexicon.count(texts)
+    places: dict[int, int] = {}  # terms are numbered as they appear, page by page
+    terms = [[places.setdefault(term, len(places)) for term in page.terms.tolist()] for page in counted]
+    pages = [page._replace(terms=np.array(own, np.int32)) for page, own in zip(counted, terms, strict=True)]
+    names, hashes = lexicon.vocabulary.names, lexicon.vocabulary.hashes[[*places]]
     if len(lexicon) > _MOST_WORDS:
         forget_lexicons()
-    return Portion(
-        [names[number] for number in used[order].tolist()],
-        hashes,
-        [page._replace(terms=terms) for page, terms in zip(counted, own, strict=True)],
-    )
+    return Portion([names[term] for term in places], hashes, pages)
