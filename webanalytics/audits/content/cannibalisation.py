@@ -115,8 +115,9 @@ def _claims(group: Terms) -> list[_Claims]:
         words_of_others[terms] -= page.totals
         users[terms] += 1
         found.append(_Claims(page, dict(zip(terms.tolist(), places.tolist(), strict=True))))
+    rarity = np.log((len(found) + 1) / np.maximum(1, users))
     for one in found:
-        _weigh(one, counts, words_of_others, np.log((len(found) + 1) / np.maximum(1, users)))
+        _weigh(one, counts, words_of_others, rarity)
     return found
 
 

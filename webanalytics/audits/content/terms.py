@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -83,14 +84,16 @@ class Terms:
 
     def add(self, language: str, rows: Iterable[tuple[int, str]], portion: Portion) -> None:
         """Add pages that were counted together, of so many rows and names."""
-        known = map(self.vocabulary.number, portion.names, portion.hashes.tolist())
-        numbers = np.fromiter(known, np.int32, len(portion.names))
+        new = [name not in self.vocabulary for name in portion.names]
+        for name, known in compress(zip(portion.names, portion.hashes.tolist(), strict=True), new):
+            self.vocabulary.number(name, known)
+        numbers = self.numbers(portion.names)
         for (row, name), page in zip(rows, portion.pages, strict=True):
             self.pages.append(PageTerms(row, name, language, numbers[page.terms], *page[1:]))
 
     def numbers(self, terms: Iterable[str]) -> Numbers:
         """Return the numbers of terms, new ones of new terms."""
-        return np.array([self.vocabulary[term] for term in terms], np.int32)
+        return np.fromiter(map(self.vocabulary.__getitem__, terms), np.int32)
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
@@ -116,11 +119,14 @@ class Terms:
 
     def part(self, pages: list[PageTerms]) -> Terms:
         """Return the terms of some of the pages, with a vocabulary of their own."""
-        names = self.names()
-        used, terms = np.unique(np.concatenate([page.terms for page in pages]), return_inverse=True)
-        own = np.split(terms.astype(np.int32), np.cumsum([len(page.terms) for page in pages])[:-1])
-        vocabulary = Vocabulary(names[number] for number in used.tolist())
-        return Terms(vocabulary, [replace(page, terms=found) for page, found in zip(pages, own, strict=True)])
+        is_used = np.zeros(len(self.vocabulary), bool)
+        for page in pages:
+            is_used[page.terms] = True
+        used, numbers = np.flatnonzero(is_used), np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+        names, vocabulary = self.names(), Vocabulary()
+        for number, known in zip(used.tolist(), self.vocabulary.hashes[used].tolist(), strict=True):
+            vocabulary.number(names[number], known)
+        return Terms(vocabulary, [replace(page, terms=numbers[page.terms]) for page in pages])
 
     def names(self) -> list[str]:
         """Return the terms by their numbers."""
