@@ -254,7 +254,7 @@ class Lexicon(dict[str, int]):
             joint = _later(joints, size - 1)
             keys = (keys + _later(hashes, size)) * np.uint64(STEP)
             lengths = lengths + _later(own, size) + (joint == 1)
-            stand = stand & (joint > 0) & (np.arange(len(words)) <= len(words) - size)
+            stand = stand & (joint > 0)
             own_keys = keys.copy()
             for at in np.flatnonzero(stand & (joint == 2)).tolist():
                 own_keys[at] = term_hash(word_hash(self._phrase(words, at, size)))

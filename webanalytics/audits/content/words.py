@@ -106,13 +106,6 @@ def words(text: str) -> list[str]:
     return found
 
 
-def is_unspaced(text: str) -> bool:
-    """Return whether a text has letters of a script without spaces between words."""
-    if text.isascii() or not OTHER_SCRIPT.search(text):  # which is sooner known
-        return False
-    return _UNSPACED_LETTER.search(text) is not None
-
-
 def piece_words() -> Pieces:
     """Return the pieces of texts with hashes of the `words` of each, and how many it counts as (`words_of`).
 
@@ -127,7 +120,7 @@ def piece_words() -> Pieces:
 
 def words_of(piece: str) -> int:
     """Return 1 for a piece with a letter or a digit; in scripts without spaces each character is a word."""
-    if is_unspaced(piece):
+    if not piece.isascii() and OTHER_SCRIPT.search(piece) and _UNSPACED_LETTER.search(piece):
         return len(words(piece))
     return any(map(str.isalnum, piece))
 
