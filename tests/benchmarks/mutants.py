@@ -36,9 +36,8 @@ import pytest
 from tests.benchmarks.mutations import Mutant, mutants, put
 
 ROOT = Path(__file__).parents[2]
-STORES = tuple(
-    f"service/test_accounts_{name}" for name in ("credits", "idempotency", "keys", "concurrency", "sqlite")
-)
+RULES = ("service/test_charging", *(f"service/test_accounts_{name}" for name in ("credits", "idempotency")))
+STORES = (*RULES, *(f"service/test_accounts_{name}" for name in ("keys", "concurrency", "sqlite")))
 SEVERAL = tuple(f"service/test_accounts_{name}" for name in ("machine", "processes"))
 SCHEMA = "service/test_accounts_schema"
 PACES = tuple(f"fetching/test_{name}" for name in ("pace", "slots", "retry"))

@@ -26,7 +26,7 @@ from webanalytics.service.payment import (
     to_the_end,
     unpack_answer,
 )
-from webanalytics.service.results import Problem
+from webanalytics.service.results import Problem, Result
 
 
 def fingerprint(api_key: str = "key", what: str = "hmac", **parameters: object) -> bytes:
@@ -144,6 +144,35 @@ def test_a_step_is_done_to_its_end_though_its_request_is_cancelled() -> None:
     asyncio.run(body())
 
 
+def test_an_item_of_a_batch_pays_if_it_succeeds_and_only_then() -> None:
+    async def body() -> None:
+        held = HeldCredits(5)
+
+        async def fails() -> Result:
+            return Result(400, failure="A sentence.")
+
+        async def breaks() -> Result:
+            raise RuntimeError
+
+        assert await held.pay(2, 7, fails) == Result(400, failure="A sentence.")
+        with pytest.raises(RuntimeError):
+            await held.pay(2, 7, breaks)
+        assert held.spent == 0
+        assert (await held.pay(5, 7, fails)).status == 400, "all credits are there again"
+
+        async def succeeds() -> Result:
+            return Result(200, {"a": 1})
+
+        assert await held.pay(3, 7, succeeds) == Result(200, {"a": 1})
+        assert held.spent == 3
+        refused = await held.pay(3, 1, succeeds)
+        assert refused.status == 429
+        assert "costs 3, 1 are left" in str(refused.error)
+        assert held.spent == 3
+
+    asyncio.run(asyncio.wait_for(body(), 20))
+
+
 class Said:
     """What is logged."""
 
@@ -186,6 +215,8 @@ def test_a_notice_is_tried_four_times_with_pauses_that_double(
             notices.notify(Key(1, 7, "abcdefgh", "pro"), 80, 1_000)
             assert not pauses, "nobody waits for it"
             await notices.close()
+            await wait(0)
+            assert not notices._tasks, "what is done is not kept"
 
     asyncio.run(body())
     assert asked == [b"POST /hook HTTP/1.1\r\n"] * tries
