@@ -50,11 +50,13 @@ ACCESS = (
     "fetching/test_closed_sites",
     "cli/test_access_files",
 )
+OPENED = tuple(f"core/test_{name}" for name in ("access_by_host", "access", "digest"))
 SECRETS = ("records/hmac/test_hmac", "fetching/test_no_secret", "core/operations/test_declarations")
 # Each module with the tests that ought to notice, and those that start servers, for what survives the others.
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fetching/guard": ((*HOSTS, "fetching/test_proxy"), ()),
-    **dict.fromkeys(("core/access", "core/access_by_host"), ((*ACCESS, "fetching/test_no_secret"), ())),
+    "core/access": ((*ACCESS, "fetching/test_no_secret"), ()),
+    "core/access_by_host": (OPENED, (*ACCESS[2:], "crawls/test_actions")),
     "core/proxy": (("core/test_proxy", "fetching/test_proxy", "cli/test_access_files"), ()),
     "core/operations/secret": (SECRETS, ()),
     **{
@@ -70,7 +72,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **dict.fromkeys(("fetching/pace", "fetching/gates"), (PACES, CRAWLED)),
 }
 BROKEN = 70  # what a fork ends with that could not run the tests
-LONG = 2.0  # seconds; longer tests are of servers and processes, and read by hand what survives the others
+LONG = 1.0  # seconds of a processor; longer tests are of servers and processes, for what survives the others
 OLD = 71  # and one whose mutant stands where no code can be put
 DATABASES = ("service/accounts/postgres", "service/accounts/schema")  # which PostgreSQL's tests tell more of
 OPTIONS = ("-q", "-n", "0", "-s", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
@@ -106,6 +108,11 @@ def fork(work: Callable[[], int], output: Path, seconds: float) -> int | None:
     return code
 
 
+def processor() -> float:
+    """Return the seconds of a processor that this process and those that it has waited for have taken."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
 def fate(code: int | None, output: Path) -> str:
     """Return what became of a mutant: ``survived``, ``killed`` or, where the tests do not end, ``time``."""
     if code in (5, BROKEN):
@@ -136,7 +143,7 @@ class Judge:
                 seconds = sum(reached[item.nodeid][0] for item in some)
 
                 def work(mutant: Mutant = mutant, some: Any = some, seconds: float = seconds) -> int:
-                    resource.setrlimit(resource.RLIMIT_CPU, (int(6 + 3 * seconds), int(9 + 3 * seconds)))
+                    resource.setrlimit(resource.RLIMIT_CPU, (int(3 + 4 * seconds), int(6 + 4 * seconds)))
                     try:
                         is_put = put(self.module, mutant)
                     except Exception:  # nobody could import it
@@ -145,7 +152,7 @@ class Judge:
 
                 # processes that tests start read it
                 self.file.write_text(ast.unparse(mutant.tree()), "utf-8")
-                code = fork(work, self.output, 30 + 6 * seconds) if some else 0
+                code = fork(work, self.output, 60 + 60 * seconds) if some else 0  # others use the machine too
                 if code != OLD:
                     row = [number, fate(code, self.output), len(some)]
                     told.write(json.dumps(row) + "\n")
@@ -165,12 +172,12 @@ class Judge:
             spent, failed = {}, []
             for item in session.items:
                 measured.switch_context(item.nodeid)
-                start, before = time.monotonic(), session.testsfailed
+                start, before = processor(), session.testsfailed
                 # without the next one, what several tests share is torn down: each can be run alone
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 if session.testsfailed > before:
                     failed.append(item.nodeid)
-                spent[item.nodeid] = time.monotonic() - start
+                spent[item.nodeid] = processor() - start
             measured.stop()
             data = measured.get_data()
             found = {name: data.contexts_by_lineno(file) for name, file in files.items()}
@@ -276,7 +283,9 @@ def main() -> None:
         sys.path.insert(0, str(place))
         for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "webanalytics")]:
             del sys.modules[name]
-        load({f"tests/{name}.py" for module in arguments.modules for name in sum(TARGETS[module], ())})
+        stages = 1 if arguments.quickly else 2
+        names = {name for module in arguments.modules for some in TARGETS[module][:stages] for name in some}
+        load({f"tests/{name}.py" for name in names})
         if any(name.startswith("service/") for name in arguments.modules):
             import_module("tests.service.postgres").running()  # once for all forks
         for module in arguments.modules:
