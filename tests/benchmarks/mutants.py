@@ -36,7 +36,11 @@ import pytest
 from tests.benchmarks.mutations import Mutant, mutants, put
 
 ROOT = Path(__file__).parents[2]
-RULES = ("service/test_charging", *(f"service/test_accounts_{name}" for name in ("credits", "idempotency")))
+RULES = (
+    "service/test_charging",
+    "service/test_key_rules",
+    *(f"service/test_accounts_{name}" for name in ("credits", "idempotency")),
+)
 STORES = (*RULES, *(f"service/test_accounts_{name}" for name in ("keys", "concurrency", "sqlite")))
 SEVERAL = tuple(f"service/test_accounts_{name}" for name in ("machine", "processes"))
 SCHEMA = "service/test_accounts_schema"
@@ -64,7 +68,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for name in ("charges", "base", "writer", "store", "sqlite")
     },
     **{f"service/accounts/{name}": ((*STORES, SCHEMA), SEVERAL) for name in ("postgres", "schema")},
-    "service/accounts/keys": ((*STORES, SCHEMA, "service/test_auth"), ("service/test_commands",)),
+    "service/accounts/keys": (
+        ("service/test_key_rules", "service/test_accounts_keys"),
+        (SCHEMA, "service/test_auth", "service/test_commands"),
+    ),
     "service/payment": (
         ("service/test_payment", "service/test_held_credits"),
         ("service/test_together", "service/test_spec_errors"),
@@ -74,7 +81,9 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 BROKEN = 70  # what a fork ends with that could not run the tests
 LONG = 1.0  # seconds of a processor; longer tests are of servers and processes, for what survives the others
 OLD = 71  # and one whose mutant stands where no code can be put
-DATABASES = ("service/accounts/postgres", "service/accounts/schema")  # which PostgreSQL's tests tell more of
+DATABASES = frozenset(
+    ("service/accounts/postgres", "service/accounts/schema")
+)  # which PostgreSQL's tests tell more of
 OPTIONS = ("-q", "-n", "0", "-s", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 COLLECT = (
     "import sys, pytest; pytest.main([*sys.argv[1:], '--co', '-q', '-n', '0']); print('|', *sys.modules)"
@@ -283,10 +292,9 @@ def main() -> None:
         sys.path.insert(0, str(place))
         for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "webanalytics")]:
             del sys.modules[name]
-        stages = 1 if arguments.quickly else 2
-        names = {name for module in arguments.modules for some in TARGETS[module][:stages] for name in some}
-        load({f"tests/{name}.py" for name in names})
-        if any(name.startswith("service/") for name in arguments.modules):
+        if not arguments.quickly:
+            load({f"tests/{name}.py" for module in arguments.modules for name in sum(TARGETS[module], ())})
+        if DATABASES.intersection(arguments.modules) or not arguments.quickly:
             import_module("tests.service.postgres").running()  # once for all forks
         for module in arguments.modules:
             total, told = judge(place, module, arguments.most, arguments.quickly)
