@@ -63,9 +63,11 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "core/access_by_host": (OPENED, (*ACCESS[2:], "crawls/test_actions")),
     "core/proxy": (("core/test_proxy", "fetching/test_proxy", "cli/test_access_files"), ()),
     "core/operations/secret": (SECRETS, ()),
+    **{f"service/accounts/{name}": (RULES, SEVERAL) for name in ("charges", "base")},
+    "service/accounts/store": (("service/test_store", "service/test_readiness"), STORES),
     **{
-        f"service/accounts/{name}": (STORES, SEVERAL)
-        for name in ("charges", "base", "writer", "store", "sqlite")
+        f"service/accounts/{name}": (("service/test_store", *STORES), SEVERAL)
+        for name in ("writer", "sqlite")
     },
     **{f"service/accounts/{name}": ((*STORES, SCHEMA), SEVERAL) for name in ("postgres", "schema")},
     "service/accounts/keys": (
