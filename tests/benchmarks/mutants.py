@@ -44,7 +44,7 @@ RULES = (
 STORES = (*RULES, *(f"service/test_accounts_{name}" for name in ("keys", "concurrency", "sqlite")))
 SEVERAL = tuple(f"service/test_accounts_{name}" for name in ("machine", "processes"))
 SCHEMA = "service/test_accounts_schema"
-PACES = tuple(f"fetching/test_{name}" for name in ("pace", "slots", "retry"))
+PACES = tuple(f"fetching/test_{name}" for name in ("pace", "gates", "slots", "retry"))
 CRAWLED = tuple(f"fetching/test_{name}" for name in ("limits", "giving_up", "turning_hosts"))
 HOSTS = tuple(f"fetching/test_{name}" for name in ("guard", "ports", "address_spellings", "urls", "fetcher"))
 ACCESS = (
@@ -229,14 +229,17 @@ def load(files: set[str]) -> None:
                 import_module(name)
 
 
-def judge(place: Path, module: str, most: int | None, quickly: bool) -> tuple[int, Counter[str]]:
+def judge(
+    place: Path, module: str, most: int | None, lines: list[int], quickly: bool
+) -> tuple[int, Counter[str]]:
     """Return how many mutants a module has, and what became of those that were tried."""
     file, output, fates = place / "webanalytics" / f"{module}.py", place / "output", place / "fates"
     source = file.read_text("utf-8")
     chosen = mutants(source)
     total = len(chosen)
+    chosen = [mutant for mutant in chosen if not lines or mutant.lines[0] in lines]
     if most is not None:
-        chosen = random.Random(module).sample(chosen, total)[:most]
+        chosen = random.Random(module).sample(chosen, len(chosen))[:most]
     quick, later = ([f"tests/{name}.py" for name in names] for names in TARGETS[module])
     quick = [f"webanalytics/{module}.py", *quick, *(() if module in DATABASES else ("-k", "not postgresql"))]
     options = [*OPTIONS, f"--basetemp={place / 'temporary'}"]
@@ -280,6 +283,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("modules", nargs="*", default=list(TARGETS))
     parser.add_argument("--most", type=int, help="a seeded choice of so many mutants of a module, not all")
+    parser.add_argument("--lines", type=int, nargs="+", help="those of these lines alone: survivors, again")
     parser.add_argument("--quickly", action="store_true", help="leave out tests that take seconds")
     arguments = parser.parse_args()
     os.environ.update({"CI": "1", "PYTHONDONTWRITEBYTECODE": "1"})
@@ -299,7 +303,7 @@ def main() -> None:
         if DATABASES.intersection(arguments.modules) or not arguments.quickly:
             import_module("tests.service.postgres").running()  # once for all forks
         for module in arguments.modules:
-            total, told = judge(place, module, arguments.most, arguments.quickly)
+            total, told = judge(place, module, arguments.most, arguments.lines or [], arguments.quickly)
             spent = resource.getrusage(resource.RUSAGE_CHILDREN)
             print(
                 f"{module}: {total} mutants, {dict(told)}, {spent.ru_utime + spent.ru_stime:.0f} s",

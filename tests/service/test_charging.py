@@ -41,6 +41,7 @@ def test_a_cycle_lies_no_more_than_31_days_ahead(cycle: str, now: str, is_over: 
 
 def test_a_group_of_calls_is_charged_as_each_alone_would_be() -> None:
     books = Books()
+    books.key("one")  # else accounts and keys had the same numbers
     one, other = books.key("one"), books.key("other")
     calls = [call(other, 10), call(one, 60), call(one, 50), call(one, 40), call(one, 1)]
     found = books.do("charge_group", calls)
@@ -56,7 +57,7 @@ def test_a_group_of_calls_is_charged_as_each_alone_would_be() -> None:
         (0, 100, 95),
         (90, 10, 0),
     ]
-    assert books.rows("SELECT last_used FROM keys") == [(START,), (START,)]
+    assert books.rows("SELECT last_used FROM keys ORDER BY id") == [(None,), (START,), (START,)]
 
 
 def test_accounts_are_locked_in_the_order_of_their_numbers() -> None:
@@ -70,14 +71,25 @@ def test_accounts_are_locked_in_the_order_of_their_numbers() -> None:
     assert numbers == sorted(key.account for key in keys)
 
 
-def test_a_group_of_two_hundred_is_in_the_ledger_line_by_line() -> None:
+@pytest.mark.parametrize(("count", "statements"), [(64, 1), (65, 2), (200, 4)])
+def test_a_group_is_in_the_ledger_line_by_line_and_64_at_a_time(count: int, statements: int) -> None:
     books = Books()
     key = books.key(plan="pro")
-    calls = [call(key, 3) for _ in range(200)]
-    assert books.do("charge_group", calls)[-1] == Receipt(3, 5_000 - 600)
+    calls = [call(key, 3) for _ in range(count)]
+    assert books.do("charge_group", calls)[-1] == Receipt(3, 5_000 - 3 * count, None)
     ids = books.rows("SELECT request_id FROM ledger WHERE kind = 'charge' ORDER BY id")
     assert ids == [(one.request_id,) for one in calls]
-    assert books.spoke_of("ledger") == 4, "some at a time"
+    assert books.spoke_of("ledger") == statements
+
+
+def test_a_settlement_needs_nothing_of_others() -> None:
+    books = Books(reservation_seconds=60.0)
+    key = books.key()
+    held = books.do("reserve", call(key, 60))
+    books.do("reserve", call(key, 40))
+    books.now += 60
+    assert books.do("settle", held, 60, None) == Receipt(60, 0, None)
+    assert not books.frees()
 
 
 Work = Callable[[Books, Key, int], Any]
