@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from tests.fetching import clock
 from webanalytics.core.operations.secret import Secret
 from webanalytics.service.accounts.base import Conflict, Key, NoCredits
 from webanalytics.service.payment import (
@@ -225,3 +226,20 @@ def test_a_notice_is_tried_four_times_with_pauses_that_double(
     assert bodies == [told] * tries
     assert said.lines[0] == ("credits", {"account": 7, "plan": "pro", "percent": 80, "remaining": 1_000})
     assert said.lines[1:] == ([("webhook", {"account": 7, "percent": 80})] if tries > 1 else [])
+
+
+def test_a_notice_that_hangs_is_waited_for_ten_seconds_at_the_end() -> None:
+    async def body() -> tuple[float, bool]:
+        notices = Notices("http://a.example/hook", Said())  # type: ignore[arg-type]
+
+        async def hangs(_: object) -> None:
+            await asyncio.sleep(10_000)
+
+        notices._post = hangs  # type: ignore[method-assign]
+        notices.notify(Key(1, 7, "abcdefgh", "pro"), 80, 1_000)
+        (task,) = notices._tasks
+        await notices.close()
+        await asyncio.sleep(0)
+        return asyncio.get_running_loop().time(), task.cancelled()
+
+    assert clock.run(body()) == (1_010.0, True)
