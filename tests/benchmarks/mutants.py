@@ -42,7 +42,7 @@ RULES = (
     *(f"service/test_accounts_{name}" for name in ("credits", "idempotency")),
 )
 STORES = (*RULES, *(f"service/test_accounts_{name}" for name in ("keys", "concurrency", "sqlite")))
-SEVERAL = tuple(f"service/test_accounts_{name}" for name in ("machine", "processes"))
+SEVERAL = tuple(f"service/test_accounts_{name}" for name in ("machine", "processes", "concurrency"))
 SCHEMA = "service/test_accounts_schema"
 PACES = tuple(f"fetching/test_{name}" for name in ("pace", "gates", "slots", "retry"))
 CRAWLED = tuple(f"fetching/test_{name}" for name in ("limits", "giving_up", "turning_hosts"))

@@ -1,0 +1,200 @@
+"""The thread that writes to an SQLite file: what it holds to, what it commits together, and for what it waits."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.service.account_stores import Stores, call, new_key
+from webanalytics.service.accounts import AccountsError, writer
+from webanalytics.service.accounts.base import Conflict, Receipt
+from webanalytics.service.accounts.keys import Commands
+from webanalytics.service.accounts.writer import Writer
+
+
+def pragma(name: str) -> Any:
+    def command(_commands: Commands, _now: float) -> Iterator[Any]:
+        rows = yield f"PRAGMA {name}", ()
+        return rows[0][0]
+
+    return command
+
+
+def modes_in(folder: Path) -> dict[str, int]:
+    return {file.name: file.stat().st_mode & 0o777 for file in folder.iterdir()}
+
+
+def opened_in(folder: Path) -> list[str]:
+    """The files in a folder that this process has open."""
+    found = [str(item.readlink()) for item in Path("/proc/self/fd").iterdir() if item.is_symlink()]
+    return [name for name in found if name.startswith(str(folder))]
+
+
+def test_what_was_answered_is_on_the_disk_and_no_other_user_reads_it(tmp_path: Path) -> None:
+    stores = Stores("sqlite", tmp_path)
+
+    async def body() -> dict[str, Any]:
+        async with stores.open() as accounts:
+            await new_key(accounts)
+            modes = modes_in(tmp_path)
+            assert {*modes.values()} == {0o600}, modes
+            assert {"accounts.db", "accounts.db.lock", "accounts.db.turn"} <= {*modes}
+            return {
+                name: await accounts.run(pragma(name))
+                for name in ("journal_mode", "synchronous", "foreign_keys")
+            }
+
+    # https://sqlite.org/pragma.html: 2 is FULL, which is durable with a write-ahead log
+    assert asyncio.run(body()) == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+    assert not (tmp_path / "accounts.db-wal").exists(), "the last one to close writes the log into the file"
+
+
+def test_a_store_that_is_closed_has_nothing_open(tmp_path: Path) -> None:
+    stores = Stores("sqlite", tmp_path)
+
+    async def body() -> None:
+        async with stores.open() as accounts:
+            await new_key(accounts)
+        await accounts.close()
+        assert not opened_in(tmp_path)
+        with pytest.raises(AccountsError, match=r"^The accounts database is closed\.$"):
+            await accounts.balance(1)
+
+    asyncio.run(body())
+
+
+def test_charges_that_come_together_are_one_group_and_others_keep_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups: list[int] = []
+    together = Commands.charge_group
+
+    def charge_group(self: Commands, now: float, calls: Any) -> Any:
+        groups.append(len(calls))
+        return together(self, now, calls)
+
+    monkeypatch.setattr(Commands, "charge_group", charge_group)
+
+    async def body() -> None:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            key = await new_key(accounts, plan="small")
+            await accounts.charge(call(key, 1), None)
+            assert groups == []
+            await asyncio.gather(*(accounts.charge(call(key, 1), None) for _ in range(20)))
+            assert groups == [20]
+            found = await asyncio.gather(
+                accounts.charge(call(key, 1), None),
+                accounts.charge(call(key, 1, again="once"), b"{}"),
+                accounts.reserve(call(key, 5)),
+                accounts.charge(call(key, 1), None),
+                accounts.reserve(call(key, 5, again="once", fingerprint=b"other")),
+            )
+            assert groups == [20, 2]
+            assert [type(one).__name__ for one in found] == [
+                "Receipt",
+                "Receipt",
+                "Reservation",
+                "Receipt",
+                "Conflict",
+            ]
+            assert found[4] == Conflict(False, 71)
+
+    asyncio.run(body())
+
+
+def test_as_many_calls_wait_as_may_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        Writer.__init__, "__kwdefaults__", {"on_change": None, "most_waiting": 10, "most_in_group": 3}
+    )
+
+    async def body() -> None:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            key = await new_key(accounts, plan="pro")
+            for _ in range(5):
+                calls = [accounts.charge(call(key, 1), None) for _ in range(11)]
+                found = await asyncio.gather(*calls, return_exceptions=True)
+                assert [type(one) for one in found] == [*[Receipt] * 10, AccountsError]
+                assert str(found[10]) == "The accounts database has too many calls waiting."
+
+    asyncio.run(body())
+
+
+class Waits:
+    """A queue that says how long it was waited for."""
+
+    def __init__(self, *jobs: list[str] | None) -> None:
+        self.jobs, self.waits = [*jobs], []  # type: ignore[var-annotated]
+
+    def get(self, timeout: float | None) -> list[str] | None:
+        self.waits.append(timeout)
+        if not self.jobs:
+            raise queue.Empty
+        return self.jobs.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "look_at", "found", "waits"),
+    [
+        ((["a"], ["b"]), None, (["a", "b"], False), [None, 0.0, 0.0]),
+        ((["a", "b"], ["c"], ["d"]), None, (["a", "b", "c"], False), [None, 0.0]),
+        ((["a"], None), None, (["a"], True), [None, 0.0]),
+        ((), 1_000.25, ([], False), [0.25]),
+        ((["a"],), 999.0, (["a"], False), [0.0, 0.0]),
+    ],
+)
+def test_nobody_waits_for_more_than_has_come(
+    jobs: Any, look_at: float | None, found: Any, waits: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer.time, "monotonic", lambda: 1_000.0)
+    came = Waits(*jobs)
+    on_change = None if look_at is None else print
+    one: Any = SimpleNamespace(_queue=came, _most_in_group=3, _on_change=on_change, _look_at=look_at)
+    assert Writer._next_group(one) == found
+    assert came.waits == waits
+
+
+def test_commits_of_others_are_noticed_and_looked_for_ten_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, called = [1_000.0], []
+    answers: list[Any] = [(1,), (1,), (2,), sqlite3.OperationalError("locked"), (2,)]
+
+    def execute(statement: str) -> Any:
+        assert statement == "PRAGMA data_version"
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return SimpleNamespace(fetchone=lambda: answer)
+
+    monkeypatch.setattr(writer.time, "monotonic", lambda: now[0])
+    one: Any = SimpleNamespace(
+        _on_change=lambda: None, _look_at=0.0, _version=(1,), _cursor=SimpleNamespace(execute=execute)
+    )
+    one._call = lambda callback: called.append(now[0])
+    for at in (0.0, 0.05, 0.11, 0.22, 0.33, 0.44):
+        now[0] = 1_000.0 + at
+        Writer._look(one)
+    assert answers == [], "not at 0.05"
+    # one change, then one that cannot be known, and what was seen before it is not known to be the same
+    assert [round(at - 1_000.0, 2) for at in called] == [0.22, 0.33, 0.44]
+    one._on_change = None
+    Writer._look(one)
+
+
+def test_sqlite_older_than_it_may_be_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def opened() -> None:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            await new_key(accounts)
+
+    monkeypatch.setattr(writer.sqlite3, "sqlite_version_info", (3, 34, 1))
+    with pytest.raises(AccountsError, match=r"^The accounts need SQLite 3\.35 or newer\.$"):
+        asyncio.run(opened())
+    monkeypatch.setattr(writer.sqlite3, "sqlite_version_info", (3, 35, 0))
+    asyncio.run(opened())
