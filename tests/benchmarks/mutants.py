@@ -154,7 +154,7 @@ class Judge:
                 seconds = sum(reached[item.nodeid][0] for item in some)
 
                 def work(mutant: Mutant = mutant, some: Any = some, seconds: float = seconds) -> int:
-                    resource.setrlimit(resource.RLIMIT_CPU, (int(3 + 4 * seconds), int(6 + 4 * seconds)))
+                    resource.setrlimit(resource.RLIMIT_CPU, (int(1 + 4 * seconds), int(3 + 4 * seconds)))
                     try:
                         is_put = put(self.module, mutant)
                     except Exception:  # nobody could import it

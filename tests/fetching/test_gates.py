@@ -52,6 +52,7 @@ def starts(limits: Limits, count: int, seconds: float, **how: Any) -> list[float
         (Limits(8, 2, 2.0), 5.0, {}, [0, 2, 5, 7, 10]),
         (Limits(8, 8), 0.5, {"crawl_delay": 3.0}, [0, 3, 6, 9, 12]),
         (Limits(8, 8), 5.0, {"crawl_delay": 3.0}, [0, 5, 10, 15, 20]),  # one at a time
+        (Limits(8, 8), 5.0, {"crawl_delay": 0.5}, [0, 5, 10, 15, 20]),
         (Limits(8, 8, 2.0), 0.5, {"crawl_delay": 3.0}, [0, 3, 6, 9, 12]),
         (Limits(8, 8, 4.0), 0.5, {"crawl_delay": 3.0}, [0, 4, 8, 12, 16]),
     ],
