@@ -66,7 +66,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **{f"service/accounts/{name}": (RULES, SEVERAL) for name in ("charges", "base")},
     "service/accounts/store": (("service/test_store", "service/test_readiness"), STORES),
     **{
-        f"service/accounts/{name}": (("service/test_store", *STORES), SEVERAL)
+        f"service/accounts/{name}": (("service/test_store", "service/test_writer", *STORES[4:]), SEVERAL)
         for name in ("writer", "sqlite")
     },
     **{f"service/accounts/{name}": ((*STORES, SCHEMA), SEVERAL) for name in ("postgres", "schema")},

@@ -316,3 +316,15 @@ def test_answers_that_are_over_are_dropped_the_oldest_first_and_calls_under_way_
         books.do("prune", 1)
         kept.append({name for (name,) in books.rows("SELECT key FROM idempotency")})
     assert kept == [{"running", "later", *left} for left in (("second", "third"), ("third",), (), ())]
+
+
+@pytest.mark.parametrize(
+    ("day", "left"), [("2026-11-21T05:00", (400, 400)), ("2026-12-01T00:00", (1_400, 400))]
+)
+def test_of_a_bonus_that_was_held_what_is_not_used_comes_back(day: str, left: tuple[int, int]) -> None:
+    """1,400 held are the allowance of 1,000 and 400 of the bonus of 500; of 1,100 charged, 100 are bonus."""
+    books = Books()
+    held = books.do("reserve", call(books.key(plan="free"), 100, 14))
+    books.now = moment(day)
+    books.do("settle", held, 1_100, None)
+    assert books.rows("SELECT balance, bonus FROM accounts") == [left]

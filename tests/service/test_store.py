@@ -244,7 +244,9 @@ def test_a_lock_is_one_servers_and_no_other_user_reads_it(tmp_path: Path) -> Non
     lock = ServerLock.take(tmp_path / "accounts.db")
     assert lock is not None
     assert (tmp_path / "accounts.db.lock").stat().st_mode & 0o777 == 0o600
-    assert ServerLock.take(tmp_path / "accounts.db") is None
+    opened = len([*Path("/proc/self/fd").iterdir()])
+    assert [ServerLock.take(tmp_path / "accounts.db") for _ in range(5)] == [None] * 5
+    assert len([*Path("/proc/self/fd").iterdir()]) == opened
     lock.release()
     again = ServerLock.take(tmp_path / "accounts.db")
     assert again is not None
@@ -293,10 +295,35 @@ def test_a_server_waits_as_long_as_it_is_told_for_the_last_one(tmp_path: Path) -
         assert loop.time() == 1_000.0
         with pytest.raises(AccountsError, match="in use by another server"):
             await sqlite._locked(path, 3.0)
-        assert 1_003.0 <= loop.time() < 1_003.2
+        assert 1_003.0 <= loop.time() < 1_003.1
         loop.call_later(1.0, lock.release)
         second = await sqlite._locked(path, 3.0)
         assert 1_004.0 <= loop.time() < 1_004.3
         second.release()
 
     clock.run(body())
+
+
+@pytest.mark.parametrize("serves", [True, False])
+def test_a_server_sweeps_when_it_begins_and_every_minute(serves: bool, tmp_path: Path) -> None:
+    swept: list[tuple[float, bool]] = []
+
+    class Swept(SqliteAccounts):
+        async def sweep(
+            self, clock: Callable[[], float], lost: bool = False, dead: str | None = None
+        ) -> None:
+            swept.append((asyncio.get_running_loop().time() - 1_000.0, lost))
+
+    async def body() -> None:
+        async def nothing() -> None:
+            pass
+
+        file: Any = SimpleNamespace(open=nothing, close=nothing)
+        lock = ServerLock.take(tmp_path / "accounts.db") if serves else None
+        accounts = Swept(file, KeyCache(), tmp_path / "accounts.db", lock)
+        await accounts.open(lambda: 0.0)
+        await asyncio.sleep(130)
+        await accounts.close()
+
+    clock.run(body())
+    assert swept == ([(0.0, True), (60.0, False), (120.0, False)] if serves else [])
