@@ -134,6 +134,7 @@ def test_who_waits_for_a_host_that_is_given_up_is_told(
         found = await asyncio.gather(running, *waiting, return_exceptions=True)
         assert found[0] == 0
         assert [(error.key, error.details["count"]) for error in found[1:]] == [(key, 3)] * 3
+        assert key in gates.GIVEN_UP
         assert next(iter(limits.hosts()))["connections"] == 0
         assert not limits._gates
 

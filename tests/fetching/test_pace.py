@@ -374,6 +374,8 @@ def test_a_pace_for_another_clock_knows_its_rounds() -> None:
     other = pace.moved(-100.0)
     other.refused(-91.0, -89.0, "HTTP 429")  # began before the last one came, by either clock
     assert other.rounds == 1
+    other.refused(-90.0, -88.0, "HTTP 429")
+    assert other.rounds == 2
     other = pace.moved(1000.0)
     other.refused(1010.0, 1011.0, "HTTP 429")
     other.refused(1011.0, 1012.0, "HTTP 429")
