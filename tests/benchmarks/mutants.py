@@ -198,13 +198,16 @@ class Judge:
         if not kept.exists() and fork(work, self.output, 3000) != 0:
             raise RuntimeError(self.output.read_text("utf-8", "replace"))
         spent, failed, found = json.loads(kept.read_text())
-        reached: dict[str, tuple[float, list[int]]] = {}
+        reached: dict[str, tuple[float, list[int]]] = {
+            name: (seconds, []) for name, seconds in spent.items() if name not in failed
+        }
         for line, names in found[self.module].items():
-            for name in set(names) - {*failed, ""}:
-                reached.setdefault(name, (spent[name], []))[1].append(int(line))
+            for name in reached.keys() & set(names):
+                reached[name][1].append(int(line))
         seconds = sum(item[0] for item in reached.values())
+        count = sum(bool(lines) for _, lines in reached.values())
         print(
-            f"{self.module}: {len(reached)} of {len(spent)} tests reach it, {seconds:.0f} s; failed: {failed}",
+            f"{self.module}: {count} of {len(spent)} tests reach it, {seconds:.0f} s; failed: {failed}",
             flush=True,
         )
         return reached

@@ -81,6 +81,37 @@ def test_two_that_waited_for_a_slot_of_all_hosts_keep_apart() -> None:
     assert clock.run(main()) == pytest.approx([0, 5, 6])
 
 
+def test_a_host_that_one_request_leaves_still_has_the_others() -> None:
+    async def main() -> list[float]:
+        limits = Limits(8, 2)
+        first = [asyncio.create_task(ask(limits, seconds)) for seconds in (1.0, 3.0)]
+        await asyncio.sleep(1.5)
+        return await asyncio.gather(*first, ask(limits, 1.0), ask(limits, 9.0), ask(limits, 9.0))
+
+    assert clock.run(main()) == pytest.approx([0, 0, 1.5, 2.5, 3.0])
+
+
+def test_what_fails_before_it_begins_leaves_no_more_slots_than_there_were() -> None:
+    async def fails() -> None:
+        raise RuntimeError
+
+    async def main() -> list[float]:
+        limits = Limits(8, 1)
+        running = asyncio.create_task(ask(limits, 1.0))
+        await asyncio.sleep(0.5)
+        start, limits.ready = limits.ready, fails
+        failing = asyncio.create_task(ask(limits, 1.0))
+        await asyncio.wait([failing])
+        assert isinstance(failing.exception(), RuntimeError)
+        for _ in range(2):
+            with pytest.raises(RuntimeError):
+                await ask(limits, 1.0, "b")
+        limits.ready = start
+        return await asyncio.gather(running, *(ask(limits, 1.0, host) for host in "aabb"))
+
+    assert clock.run(main()) == pytest.approx([0, 1, 2, 1, 2])
+
+
 def test_what_is_first_goes_before_those_that_wait() -> None:
     async def main() -> list[float]:
         limits = Limits(8, 1)

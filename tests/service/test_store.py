@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from tests.fetching import clock
-from tests.service.account_stores import call
+from tests.service.account_stores import PLANS, call
 from tests.service.books import Books
 from webanalytics.errors import ParameterError
 from webanalytics.service.accounts import AccountsError, digest, sqlite
 from webanalytics.service.accounts.base import Key, NoCredits, Receipt, Reservation
+from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.sqlite import KeyCache, ServerLock, SqliteAccounts
 from webanalytics.service.accounts.store import Accounts, failure
 
@@ -324,6 +325,61 @@ def test_a_server_sweeps_when_it_begins_and_every_minute(serves: bool, tmp_path:
         await accounts.open(lambda: 0.0)
         await asyncio.sleep(130)
         await accounts.close()
+        await asyncio.sleep(130)
 
     clock.run(body())
     assert swept == ([(0.0, True), (60.0, False), (120.0, False)] if serves else [])
+
+
+def test_a_store_closes_its_file_after_the_credits_of_cancelled_callers_are_back(tmp_path: Path) -> None:
+    async def body() -> list[float]:
+        closed: list[float] = []
+
+        async def close() -> None:
+            closed.append(asyncio.get_running_loop().time() - 1_000.0)
+
+        file: Any = SimpleNamespace(close=close)
+        accounts = SqliteAccounts(file, KeyCache(), tmp_path / "accounts.db", None)
+        returning = asyncio.create_task(asyncio.sleep(5.0))
+        accounts._returning.add(returning)
+        returning.add_done_callback(accounts._returning.discard)
+        await accounts.close()
+        return closed
+
+    assert clock.run(body()) == [5.0]
+
+
+def test_a_store_that_cannot_begin_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def sweep(*_: Any, **__: Any) -> None:
+        raise AccountsError("A sentence.")
+
+    monkeypatch.setattr(SqliteAccounts, "sweep", sweep)
+
+    async def body(path: Path) -> None:
+        await sqlite.open_sqlite(path, Commands(PLANS), lambda: 0.0, server=True, wait=0.0)
+
+    opened = len([*Path("/proc/self/fd").iterdir()])
+    with pytest.raises(AccountsError, match=r"^A sentence\.$"):
+        asyncio.run(body(tmp_path / "accounts.db"))
+    assert len([*Path("/proc/self/fd").iterdir()]) == opened
+    assert not (tmp_path / "accounts.db-wal").exists()
+    lock = ServerLock.take(tmp_path / "accounts.db")
+    assert lock is not None
+    lock.release()
+    with pytest.raises(AccountsError, match=r"^The folder of the accounts database does not exist\.$"):
+        asyncio.run(body(tmp_path / "none" / "accounts.db"))
+
+
+def test_a_command_without_a_server_leaves_room_for_one(tmp_path: Path) -> None:
+    async def body() -> None:
+        path = tmp_path / "accounts.db"
+        accounts = await sqlite.open_sqlite(path, Commands(PLANS), lambda: 0.0, server=False, wait=0.0)
+        await accounts.create_key(account="a", plan=None, operations=None, networks=(), expires=None)
+        lock = ServerLock.take(path)
+        assert lock is not None
+        lock.release()
+        await accounts.close()
+
+    asyncio.run(body())
