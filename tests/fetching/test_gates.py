@@ -124,23 +124,29 @@ def test_what_is_first_goes_before_those_that_wait() -> None:
 
 
 @pytest.mark.parametrize("how", [{}, {"crawl_delay": 1.0}])
-@pytest.mark.parametrize("busy", ["a", "other"])
-def test_what_is_cancelled_while_it_waits_leaves_nothing_behind(how: Any, busy: str) -> None:
+@pytest.mark.parametrize(("concurrency", "busy"), [(8, ["a"]), (2, ["b", "c"])])
+def test_what_is_cancelled_while_it_waits_leaves_nothing_behind(
+    how: Any, concurrency: int, busy: list[str]
+) -> None:
+    """It waits for its host, or for a slot of all hosts."""
+
     async def main() -> list[float]:
-        limits = Limits(1, 1)
-        running = asyncio.create_task(ask(limits, 10.0, busy))
+        limits = Limits(concurrency, 1)
+        running = [asyncio.create_task(ask(limits, 10.0, host)) for host in busy]
         await asyncio.sleep(1)
-        waiting = [asyncio.create_task(ask(limits, 1.0, **how)) for _ in range(3)]
+        waiting = [asyncio.create_task(ask(limits, 1.0, **how)) for _ in range(4)]
         await asyncio.sleep(1)
         for task in waiting[:2]:
             task.cancel()
-        began = [await waiting[2], await running]
-        assert await ask(limits, 1.0) >= 11
+        began = await asyncio.gather(*waiting[2:])
+        await asyncio.gather(*running)
+        found = await asyncio.gather(ask(limits, 1.0), ask(limits, 1.0))
+        assert found[1] - found[0] == pytest.approx(1.0)
         assert not limits._gates
         assert not limits._all.locked()
         return began
 
-    assert clock.run(main()) == pytest.approx([10, 0])
+    assert clock.run(main()) == pytest.approx([10, 11])
 
 
 @pytest.mark.parametrize(
