@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 import queue
 import sqlite3
 from collections.abc import Iterator
@@ -198,3 +200,84 @@ def test_sqlite_older_than_it_may_be_is_told(tmp_path: Path, monkeypatch: pytest
         asyncio.run(opened())
     monkeypatch.setattr(writer.sqlite3, "sqlite_version_info", (3, 35, 0))
     asyncio.run(opened())
+
+
+@contextlib.contextmanager
+def another_writes(folder: Path) -> Iterator[None]:
+    """Hold the turn as another of our processes does: the lock is of the file as it was opened."""
+    with (folder / "accounts.db.turn").open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+def test_who_writes_has_the_turn_and_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> None:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            key = await new_key(accounts, plan="small")
+            with monkeypatch.context() as patch, another_writes(tmp_path):
+                patch.setattr(writer, "BUSY_SECONDS", 0.05)
+                for _ in range(2):
+                    with pytest.raises(
+                        AccountsError, match=r"^The accounts database is busy; repeat the command\.$"
+                    ):
+                        await accounts.charge(call(key, 1), None)
+            with another_writes(tmp_path):
+                waiting = asyncio.create_task(accounts.charge(call(key, 1), None))
+                await asyncio.sleep(0.05)
+                assert not waiting.done()
+            assert await waiting == Receipt(1, 99)
+
+    asyncio.run(body())
+
+
+class Closes:
+    """A connection that notes whether it is closed in the turn of its process."""
+
+    def __init__(self, real: sqlite3.Connection, folder: Path) -> None:
+        self.real, self.folder, self.in_turn = real, folder, []  # type: ignore[var-annotated]
+
+    def close(self) -> None:
+        try:
+            with another_writes(self.folder):
+                self.in_turn.append(False)
+        except BlockingIOError:
+            self.in_turn.append(True)
+        self.real.close()
+
+
+def test_a_file_is_closed_in_its_turn(tmp_path: Path) -> None:
+    async def body() -> list[bool]:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            closes = Closes(accounts._writer._connection, tmp_path)
+            accounts._writer._connection = closes
+        return closes.in_turn
+
+    assert asyncio.run(body())[0]
+
+
+def test_a_file_is_closed_though_it_is_nobodys_turn_to_wait_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def body() -> None:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            await new_key(accounts)
+            monkeypatch.setattr(writer, "BUSY_SECONDS", 0.05)
+            held = contextlib.ExitStack()
+            held.enter_context(another_writes(tmp_path))
+        assert [name for name in opened_in(tmp_path) if not name.endswith(".turn")] == []
+        held.close()
+
+    asyncio.run(body())
+
+
+def test_what_is_no_database_is_not_left_open(tmp_path: Path) -> None:
+    (tmp_path / "accounts.db").write_text("This is no database. " * 100)
+
+    async def body() -> None:
+        async with Stores("sqlite", tmp_path).open():
+            pass
+
+    with pytest.raises(AccountsError, match="not a database") as caught:
+        asyncio.run(body())
+    assert opened_in(tmp_path) == []
+    assert caught.value.__cause__ is not None
