@@ -76,13 +76,15 @@ def test_charges_that_come_together_are_one_group_and_others_keep_their_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     groups: list[int] = []
+    undone: list[Writer] = []
     together = Commands.charge_group
 
     def charge_group(self: Commands, now: float, calls: Any) -> Any:
-        groups.append(len(calls))
+        groups.append(sum(one.inputs for one in calls))
         return together(self, now, calls)
 
     monkeypatch.setattr(Commands, "charge_group", charge_group)
+    monkeypatch.setattr(Writer, "_roll_back", undone.append)
 
     async def body() -> None:
         async with Stores("sqlite", tmp_path).open() as accounts:
@@ -107,6 +109,7 @@ def test_charges_that_come_together_are_one_group_and_others_keep_their_place(
                 "Conflict",
             ]
             assert found[4] == Conflict(False, 71)
+            assert undone == [], "nothing was tried in vain"
 
     asyncio.run(body())
 
@@ -281,3 +284,29 @@ def test_what_is_no_database_is_not_left_open(tmp_path: Path) -> None:
         asyncio.run(body())
     assert opened_in(tmp_path) == []
     assert caught.value.__cause__ is not None
+
+
+class Refuses:
+    """A cursor that cannot commit once."""
+
+    def __init__(self, real: sqlite3.Cursor) -> None:
+        self.real, self.times = real, 1
+
+    def execute(self, statement: str, *parameters: Any) -> Any:
+        if statement == "COMMIT" and self.times:
+            self.times -= 1
+            raise sqlite3.OperationalError("disk is full")
+        return self.real.execute(statement, *parameters)
+
+
+def test_what_cannot_be_committed_is_told_and_undone(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            key = await new_key(accounts, plan="small")
+            accounts._writer._cursor = Refuses(accounts._writer._cursor)
+            calls = [accounts.charge(call(key, 10), None) for _ in range(3)]
+            for error in await asyncio.gather(*calls, return_exceptions=True):
+                assert str(error) == "The accounts database failed: disk is full."
+            assert await accounts.charge(call(key, 10), None) == Receipt(10, 90)
+
+    asyncio.run(body())
