@@ -286,6 +286,18 @@ def test_what_is_no_database_is_not_left_open(tmp_path: Path) -> None:
     assert caught.value.__cause__ is not None
 
 
+def test_what_came_before_the_end_is_answered(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with Stores("sqlite", tmp_path).open() as accounts:
+            key = await new_key(accounts, plan="small")
+            charged = accounts._writer.submit(Commands.charge, (call(key, 1), None))
+            await accounts._writer.close()
+            assert charged.done()
+            assert charged.result() == Receipt(1, 99)
+
+    asyncio.run(body())
+
+
 class Refuses:
     """A cursor that cannot commit once."""
 
