@@ -63,7 +63,16 @@ def test_the_best_of_several() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "Digest", 'Digest realm="a"', "Basic realm=a", 'Digest realm="\udc80", nonce="1"', "\0" * 50]
+    "line",
+    [
+        'Digest realm="a", nonce="1", qop="auth-int"',
+        "",
+        "Digest",
+        'Digest realm="a"',
+        "Basic realm=a",
+        'Digest realm="\udc80", nonce="1"',
+        "\0" * 50,
+    ],
 )
 def test_what_is_no_challenge(line: str) -> None:
     assert Challenge.of([line]) is None

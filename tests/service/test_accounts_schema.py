@@ -244,6 +244,15 @@ def test_a_server_that_cannot_be_reached_and_no_password_told(tmp_path: Path) ->
         assert "secret-word" not in str(caught.value)
 
 
+def test_a_server_that_does_not_answer_in_time_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def create_pool(*_: Any, **__: Any) -> None:
+        raise TimeoutError  # as asyncpg does, without a word
+
+    monkeypatch.setattr(postgres.asyncpg, "create_pool", create_pool)
+    with pytest.raises(AccountsError, match=r"^PostgreSQL cannot be reached: no answer\.$"):
+        attempt("postgresql://user@host/name")
+
+
 def test_asyncpg_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "asyncpg", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[postgres\]"'):

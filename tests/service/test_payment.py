@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from tests.fetching import clock
 from webanalytics.core.operations.secret import Secret
 from webanalytics.service.accounts.base import Conflict, Key, NoCredits
 from webanalytics.service.payment import (
@@ -26,7 +27,7 @@ from webanalytics.service.payment import (
     to_the_end,
     unpack_answer,
 )
-from webanalytics.service.results import Problem
+from webanalytics.service.results import Problem, Result
 
 
 def fingerprint(api_key: str = "key", what: str = "hmac", **parameters: object) -> bytes:
@@ -144,6 +145,35 @@ def test_a_step_is_done_to_its_end_though_its_request_is_cancelled() -> None:
     asyncio.run(body())
 
 
+def test_an_item_of_a_batch_pays_if_it_succeeds_and_only_then() -> None:
+    async def body() -> None:
+        held = HeldCredits(5)
+
+        async def fails() -> Result:
+            return Result(400, failure="A sentence.")
+
+        async def breaks() -> Result:
+            raise RuntimeError
+
+        assert await held.pay(2, 7, fails) == Result(400, failure="A sentence.")
+        with pytest.raises(RuntimeError):
+            await held.pay(2, 7, breaks)
+        assert held.spent == 0
+        assert (await held.pay(5, 7, fails)).status == 400, "all credits are there again"
+
+        async def succeeds() -> Result:
+            return Result(200, {"a": 1})
+
+        assert await held.pay(3, 7, succeeds) == Result(200, {"a": 1})
+        assert held.spent == 3
+        refused = await held.pay(3, 1, succeeds)
+        assert refused.status == 429
+        assert "costs 3, 1 are left" in str(refused.error)
+        assert held.spent == 3
+
+    asyncio.run(asyncio.wait_for(body(), 20))
+
+
 class Said:
     """What is logged."""
 
@@ -186,6 +216,8 @@ def test_a_notice_is_tried_four_times_with_pauses_that_double(
             notices.notify(Key(1, 7, "abcdefgh", "pro"), 80, 1_000)
             assert not pauses, "nobody waits for it"
             await notices.close()
+            await wait(0)
+            assert not notices._tasks, "what is done is not kept"
 
     asyncio.run(body())
     assert asked == [b"POST /hook HTTP/1.1\r\n"] * tries
@@ -194,3 +226,20 @@ def test_a_notice_is_tried_four_times_with_pauses_that_double(
     assert bodies == [told] * tries
     assert said.lines[0] == ("credits", {"account": 7, "plan": "pro", "percent": 80, "remaining": 1_000})
     assert said.lines[1:] == ([("webhook", {"account": 7, "percent": 80})] if tries > 1 else [])
+
+
+def test_a_notice_that_hangs_is_waited_for_ten_seconds_at_the_end() -> None:
+    async def body() -> tuple[float, bool]:
+        notices = Notices("http://a.example/hook", Said())  # type: ignore[arg-type]
+
+        async def hangs(_: object) -> None:
+            await asyncio.sleep(10_000)
+
+        notices._post = hangs  # type: ignore[method-assign]
+        notices.notify(Key(1, 7, "abcdefgh", "pro"), 80, 1_000)
+        (task,) = notices._tasks
+        await notices.close()
+        await asyncio.sleep(0)
+        return asyncio.get_running_loop().time(), task.cancelled()
+
+    assert clock.run(body()) == (1_010.0, True)

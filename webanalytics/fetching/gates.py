@@ -285,12 +285,12 @@ class Limits:
         """Return the pace of a host as it is."""
         pace = self._paces.get(host)
         if pace is None:
-            pace = self._paces[host] = Pace(*self._settings)
-            if len(self._paces) > MOST_HOSTS:
+            if len(self._paces) >= MOST_HOSTS:
                 idle = (
                     name for name, item in self._paces.items() if not item.note and name not in self._gates
                 )
                 del self._paces[next(idle, next(iter(self._paces)))]
+            pace = self._paces[host] = Pace(*self._settings)
         return pace
 
     def _forget(self) -> None:

@@ -84,7 +84,7 @@ class PostgresAccounts(Accounts):
                 "The `database` parameter must be a PostgreSQL address that can be read.", "database"
             ) from error
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            raise AccountsError(f"PostgreSQL cannot be reached: {error or type(error).__name__}.") from error
+            raise AccountsError(f"PostgreSQL cannot be reached: {str(error) or 'no answer'}.") from error
         accounts = cls(pool, commands, clock)
         try:
             await accounts.run(_migrate)

@@ -168,14 +168,10 @@ async def open_sqlite(
     try:
         accounts = SqliteAccounts(writer, keys, path, lock)
         await accounts.open(clock)
-    except BaseException as error:
+    except BaseException:
         await writer.close()
         if lock is not None:
             lock.release()
-        if isinstance(error, OSError):
-            raise AccountsError(
-                f"The accounts database cannot be opened: {error.strerror or error}."
-            ) from error
         raise
     return accounts
 

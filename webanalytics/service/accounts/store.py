@@ -32,7 +32,7 @@ def failure(error: Exception) -> Exception:
     """Return the error for the caller for one that a database or a command raised."""
     if isinstance(error, (AccountsError, ParameterError)):
         return error
-    described = AccountsError(f"The accounts database failed: {error or type(error).__name__}.")
+    described = AccountsError(f"The accounts database failed: {str(error) or type(error).__name__}.")
     described.__cause__ = error
     return described
 
