@@ -108,6 +108,7 @@ def test_a_terminal_shows_what_to_fix_first_and_a_pipe_is_a_table(
     shown = Told(capsys, "audit", *asked, "--allow-private", "--no-progress")
     assert shown.out.startswith(f"Audit of {site.url[7:]}: ")
     assert FIX_FIRST in shown.out
+    assert "All of it: --report report.html or -o audit.xlsx." in shown.out
     monkeypatch.undo()
     asked_for = Told(capsys, "audit", *asked, "--allow-private", "--format", "summary")
     assert asked_for.out == shown.out, "the same screen, into a pipe"

@@ -28,9 +28,8 @@ GATE = 3
 """Exit status if there are issues of the named priority or a higher one."""
 
 LEVELS = PRIORITIES[::-1]
-MOST_RULES = 500
-"""Rules that a summary names: all of them."""
-
+ALL_OF_IT = "All of it: --report report.html or -o audit.xlsx."
+WRITES_REPORT = "write a report: .html, or .pdf where Chromium or Chrome is installed"
 _OWN = ("rules", "profile", "thresholds", "report", "save", "fail_on")
 _OF_WORKBOOK = ("columns", "only_rules")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "extract")
@@ -73,7 +72,7 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     )
     meaning = "a Python file that adds rules of your own with webanalytics.rule; it is run as it is"
     group.add_argument("--rules", metavar="FILE.py", action="append", help=meaning)
-    group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
+    group.add_argument("--report", metavar="FILE", help=WRITES_REPORT)
     meaning = (
         "columns of the pages in a workbook (-o FILE.xlsx), with commas, or all (default: 30 of most use)"
     )
@@ -202,9 +201,9 @@ def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True
 
 def print_summary(audit: Audit, file: IO[str]) -> None:
     """Print the score, what to fix first, and why pages failed, each with the flag that changes it."""
-    overview = audit_overview(audit, most=MOST_RULES)
+    overview = replace(audit_overview(audit), hint=ALL_OF_IT)
     width = shutil.get_terminal_size((110, 40)).columns
-    print(as_flags(as_text(replace(overview, hint=""), width)), file=file)
+    print(as_flags(as_text(overview, width)), file=file)
 
 
 def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:

@@ -105,7 +105,7 @@ def add_saved(commands: Any) -> None:
     meaning = "part and pattern of its addresses; the first that matches counts"
     parser.add_argument("patterns", metavar="NAME=PATTERN", nargs="+", help=meaning)
     summary = "Answer agents about saved audits, over the Model Context Protocol."
-    parser = add_command(commands, "mcp", summary, "Clients start it: webanalytics mcp audits")
+    parser = add_command(commands, "mcp", summary, "Clients start it.")
     parser.add_argument("folder", metavar="FOLDER", help="folder of saved audits; nothing else is read")
     meaning = "host whose pages agents may have fetched; may be given several times (default: none)"
     parser.add_argument("--allow-host", metavar="HOST", action="append", default=[], help=meaning)

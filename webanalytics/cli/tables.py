@@ -73,6 +73,12 @@ EXAMPLES = {
     "sitemap": "https://example.org/sitemap.xml -o addresses.csv",
     "certificates": "example.org mail.example.org:25",
     "live-tlsa": "mail.example.org:25",
+    "check-redirects": "plan.csv --report check.html",
+    "watch": "site.toml",
+    "mcp": "audits",
+    "ai-crawlers": "update crawlers.csv",
+    "demo": "",
+    "site": "--port 8000",
 }
 """What follows the name of a sub-command in the example of its help."""
 
@@ -127,7 +133,7 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser(name, help=summary)
     for name, command in commands.choices.items():
         command.set_defaults(help=command.format_help)
-        example = f"Example: webanalytics {name} {EXAMPLES[name]}" if name in EXAMPLES else ""
+        example = f"Example: webanalytics {name} {EXAMPLES[name]}".strip() if name in EXAMPLES else ""
         command.description = f"{command.description or SUMMARIES.get(name, '')} {example}".strip()
     return parser
 

@@ -58,9 +58,9 @@ def text_lengths(
 
     Up to `max_pages` pages have a row each, those furthest from the limits at the top, with a filled mark for
     a text within its limits, a hollow one for a text outside, and one at 0 for a missing text.
-    More pages, or more than fit small axes of your own, are drawn as two histograms, whose bars end at the limits: they are filled between the limits
-    and hollow below and above. A page that is in the frame twice counts once; pages that failed
-    are left out and counted.
+    More pages, or more than fit small axes of your own, are drawn as two histograms, whose bars end at the
+    limits: they are filled between the limits and hollow below and above. A page that is in the frame twice
+    counts once; pages that failed are left out and counted.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _SEPARATORS = (",", ";", "\t")
 
 @dataclass(frozen=True)
 class Urls:
-    """URLs found, absolute http and https ones, in order and each once; how many entries were none, and one."""
+    """Absolute http and https URLs, in order and each once; how many entries were none, and one of these."""
 
     found: list[str]
     left_out: int
