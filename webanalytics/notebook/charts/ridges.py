@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from webanalytics.notebook.drawing import captions, style
+from webanalytics.notebook.drawing.labels import BASE_FONT
 
 BASE, TALLEST = 0.42, 0.72
 """Where a row's bars stand, and the height of the tallest, where the rows are 1 apart."""
@@ -62,7 +63,7 @@ def count_axes(ax: Axes, most: Sequence[float], width: float) -> None:
         for count in (round(step) for step in steps if 0 <= step <= tallest):
             places.append(row + BASE - count / tallest * TALLEST)
             names.append(f"{count:,}")
-    ax.set_yticks(places, labels=names, minor=True, fontfamily=[captions.BASE_FONT])
+    ax.set_yticks(places, labels=names, minor=True, fontfamily=[BASE_FONT])
     look: dict[str, Any] = {"labelcolor": style.muted(ax), "labelsize": 8}
     ax.tick_params(axis="y", which="minor", length=3, color=style.GRID, **look)
     ax.tick_params(axis="y", which="major", pad=24)
