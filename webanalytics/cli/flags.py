@@ -25,9 +25,10 @@ SCREEN = "summary"
 """The format that is no table: score, what to fix first, and what could not be read."""
 
 
-def add_command(commands: Any, name: str, summary: str, more: str) -> argparse.ArgumentParser:
-    """Add a sub-command of its own; its help goes on with an example, or what its exit status says."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=f"{summary} {more}")
+def add_command(commands: Any, name: str, summary: str, more: str = "") -> argparse.ArgumentParser:
+    """Add a sub-command of its own; its help may go on, such as with what its exit status says."""
+    said = f"{summary} {more}".strip()
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=said)
     return parser
 
 
@@ -73,11 +74,8 @@ def setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
         parser.add_argument(flag, dest=key, nargs="*", metavar="WORD", help=parameter.meaning)
     else:
         kind = {"integer": int, "number": float}.get(parameter.shape.kind, str)
-        default = (
-            ""
-            if parameter.required or parameter.default_here is None
-            else f" (default: {parameter.default_here})"
-        )
+        none = parameter.required or parameter.default_here is None
+        default = "" if none else f" (default: {parameter.default_here})"
         known = (*parameter.choices, *parameter.more)
         choices = f" One of: {', '.join(known)}." if known else ""
         parser.add_argument(
@@ -177,14 +175,8 @@ def crawl_flags(parser: argparse.ArgumentParser) -> None:
     add("--sitemap", metavar="URL", action="append", help=meaning)
     meaning = "look for no sitemap"
     add("--no-sitemap", dest="no_sitemap", action="store_true", default=None, help=meaning)
-    meaning = (
-        "on hosts that --access opens, do not follow what looks like logout, delete, basket or a pattern; "
-    )
-    add(
-        "--avoid",
-        metavar="WORD",
-        action="append",
-        help=f"{meaning}may be repeated (default: actions, all three)",
-    )
+    meaning = "on hosts that --access opens, do not follow what looks like logout, delete, basket or a "
+    meaning += "pattern; may be repeated (default: actions, all three)"
+    add("--avoid", metavar="WORD", action="append", help=meaning)
     meaning = f"kind of links to follow; may be repeated (default: {', '.join(FOLLOWED)})"
     add("--follow", metavar="KIND", action="append", choices=PAGE_KINDS, help=meaning)

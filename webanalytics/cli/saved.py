@@ -51,8 +51,8 @@ Table = Callable[[Audit, argparse.Namespace], Said]
 def add_saved(commands: Any) -> None:
     """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``logs`` and others."""
 
-    def add(run: Any, name: str, summary: str, example: str, output: str = "") -> argparse.ArgumentParser:
-        parser = add_command(commands, name, summary, f"Example: webanalytics {name} {example}")
+    def add(run: Any, name: str, summary: str, output: str = "") -> argparse.ArgumentParser:
+        parser = add_command(commands, name, summary)
         parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
         if output:
             parser.add_argument("-o", "--output", metavar="FILE", help=output)
@@ -61,7 +61,7 @@ def add_saved(commands: Any) -> None:
 
     table = "write the table to a file"
     summary = "Write the report of a saved audit, as HTML or PDF, or of what changed since another."
-    parser = add(run_report, "report", summary, "audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'")
+    parser = add(run_report, "report", summary)
     meaning = "file to write: .html, or .pdf where Chromium or Chrome is installed"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=meaning)
     parser.add_argument("--since", metavar="AUDIT", help="folder of an earlier audit: say what changed since")
@@ -72,19 +72,19 @@ def add_saved(commands: Any) -> None:
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="its language (default: en)")
     parser.add_argument("--appendix", action="store_true", help="print all pages, and all pages of each rule")
     summary = "Write the sitemap that a site should have, and say what was left out and why."
-    parser = add(_sitemap, "write-sitemap", summary, "audit-2026-11 sitemaps", table)
+    parser = add(_sitemap, "write-sitemap", summary, table)
     parser.add_argument("folder", metavar="FOLDER", help="where sitemap.xml goes")
     meaning = "where the folder is served (default: the top of the pages' host)"
     parser.add_argument("--base-url", metavar="URL", dest="sitemap_base_url", help=meaning)
     parser.add_argument("--compressed", action="store_true", help="write the files with pages as .xml.gz")
     summary = "List words in the text of pages that name another page and lead nowhere yet."
-    parser = add(_ideas, "link-ideas", summary, "audit-2026-11 -o ideas.xlsx", table)
+    parser = add(_ideas, "link-ideas", summary, table)
     meaning = "page that should be linked to; may be repeated (default: all that may be indexed)"
     parser.add_argument("--to", metavar="URL", action="append", help=meaning)
     meaning = "most ideas for each page (default: 5)"
     parser.add_argument("--per-page", type=int, metavar="N", default=5, help=meaning)
     summary = "Say what to do with each page: keep, improve, merge, redirect, noindex or remove."
-    parser = add(_prune, "prune", summary, "audit-2026-11 -o pages.xlsx", table)
+    parser = add(_prune, "prune", summary, table)
     for name, default, meaning in LIMITS:
         parser.add_argument(
             f"--{name}", type=float, metavar="N", default=default, help=f"{meaning} (default: {default:g})"
@@ -92,18 +92,17 @@ def add_saved(commands: Any) -> None:
     meaning = "take pages that the search data does not have as pages without clicks"
     parser.add_argument("--whole", action="store_true", help=meaning)
     summary = "List what an audit and an export of a search engine know only together."
-    parser = add(_search, "search-issues", summary, "audit-2026-11 Pages.csv -o work.xlsx", table)
+    parser = add(_search, "search-issues", summary, table)
     meaning = (
         "export of Search Console or Bing Webmaster Tools: .csv .tsv .gz .zip .xlsx; queries after pages"
     )
     parser.add_argument("exports", metavar="FILE", nargs="+", help=meaning)
     summary = "Set issues of a saved audit aside with a reason, and list those that are."
-    example = "audit-2026-11 --rule title_too_long --url '/legal/*' --reason 'Titles of laws are long'"
-    parser = add(_mute, "mute", summary, example, table)
+    parser = add(_mute, "mute", summary, table)
     for name, metavar, meaning in MUTED:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
     summary = "Name the parts of a saved audit's site, and score each; its report goes by them."
-    parser = add(_segments, "segments", summary, "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'", table)
+    parser = add(_segments, "segments", summary, table)
     meaning = "part and pattern of its addresses; the first that matches counts"
     parser.add_argument("patterns", metavar="NAME=PATTERN", nargs="+", help=meaning)
     summary = "Answer agents about saved audits, over the Model Context Protocol."
@@ -114,9 +113,7 @@ def add_saved(commands: Any) -> None:
     parser.add_argument("--allow-private", action="store_true", help="these may be private or local hosts")
     parser.set_defaults(run=run_mcp)
     summary = "Say which crawlers asked a server for what, by its access logs."
-    parser = add_command(
-        commands, "logs", summary, "Example: webanalytics logs access.log* --audit audit-2026-11"
-    )
+    parser = add_command(commands, "logs", summary)
     parser.add_argument("files", metavar="FILE", nargs="+", help="access logs, also .gz and .zst")
     meaning = "combined, common, vhost_combined, w3c, alb, json, or a LogFormat (default: by the first lines)"
     parser.add_argument("--log-format", metavar="FORMAT", help=meaning)

@@ -79,6 +79,15 @@ EXAMPLES = {
     "ai-crawlers": "update crawlers.csv",
     "demo": "",
     "site": "--port 8000",
+    "report": "audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'",
+    "write-sitemap": "audit-2026-11 sitemaps",
+    "link-ideas": "audit-2026-11 -o ideas.xlsx",
+    "prune": "audit-2026-11 -o pages.xlsx",
+    "search-issues": "audit-2026-11 Pages.csv -o work.xlsx",
+    "segments": "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'",
+    "mute": "audit-2026-11 --rule title_too_long --url '/legal/*' --reason 'Titles of laws are long'",
+    "logs": "access.log* --audit audit-2026-11",
+    "redirect-map": "old/ new/ -o plan.csv -o moved.map",
 }
 """What follows the name of a sub-command in the example of its help."""
 

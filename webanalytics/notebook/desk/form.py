@@ -131,6 +131,10 @@ def _column(*children: w.Widget, **layout: str) -> w.VBox:
     return w.VBox(list(children), layout=w.Layout(min_width="0", overflow="visible", **layout))
 
 
+def _tick(value: bool, text: str, **layout: str) -> w.Checkbox:
+    return w.Checkbox(value=value, description=text, indent=False, layout=w.Layout(width="auto", **layout))
+
+
 class Form:
     """The form's input widgets, and the options they set."""
 
@@ -148,13 +152,8 @@ class Form:
             tooltip="Site or sitemap: all pages that the sitemap lists",
             layout=w.Layout(width="100%", margin="0"),
         )
-        self.crawl = w.Checkbox(
-            value=False,
-            description="Crawl from this address: follow its links",
-            tooltip="Follow links instead of reading the sitemap alone",
-            indent=False,
-            layout=w.Layout(width="auto", margin="0"),
-        )
+        self.crawl = _tick(False, "Crawl from this address: follow its links", margin="0")
+        self.crawl.tooltip = "Follow links instead of reading the sitemap alone"
         self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description=TITLES["upload"])
         self.upload.layout.width = "auto"
         self.search = w.FileUpload(
@@ -168,12 +167,7 @@ class Form:
         self.column = w.Dropdown(options=[], tooltip=TITLES["column"], layout=w.Layout(width="220px"))
         self.column_box = labelled(TITLES["column"], self.column)
         self.column_box.layout.display = "none"
-        self.operations = {
-            item.name: w.Checkbox(
-                value=True, description=item.title, indent=False, layout=w.Layout(width="auto")
-            )
-            for item in AUDIT
-        }
+        self.operations = {item.name: _tick(True, item.title) for item in AUDIT}
         self._make_backend(backend)
         self._make_options()
         self.run = button("Run")
@@ -217,14 +211,10 @@ class Form:
             "delay": number("delay", 0, 3600),
             "timeout": number("timeout", 0.001, 3600),
         }
+        flags = {"robots": "Respect robots.txt", "allow_private": "Private and loopback addresses too"}
         self.flags = {
-            "robots": w.Checkbox(value=options.robots, description="Respect robots.txt", indent=False),
-            "allow_private": w.Checkbox(
-                value=options.allow_private, description="Private and loopback addresses too", indent=False
-            ),
+            key: _tick(getattr(options, key), text, margin="0 14px 0 0") for key, text in flags.items()
         }
-        for flag in self.flags.values():
-            flag.layout = w.Layout(width="auto", margin="0 14px 0 0")
         self.most = w.BoundedIntText(
             value=MOST_OF_SITE,
             min=1,
