@@ -108,6 +108,7 @@ def test_a_terminal_shows_what_to_fix_first_and_a_pipe_is_a_table(
     shown = Told(capsys, "audit", *asked, "--allow-private", "--no-progress")
     assert shown.out.startswith(f"Audit of {site.url[7:]}: ")
     assert FIX_FIRST in shown.out
+    assert "All of it: --report report.html or -o audit.xlsx." in shown.out
     monkeypatch.undo()
     asked_for = Told(capsys, "audit", *asked, "--allow-private", "--format", "summary")
     assert asked_for.out == shown.out, "the same screen, into a pipe"
@@ -160,11 +161,11 @@ def test_pages_and_summary_do_not_mix(
 ) -> None:
     told = Told(capsys, "audit", f"{site.url}/", "--allow-private", "--profile", "news", "-f", "csv")
     assert pd.read_csv(io.StringIO(told.out))["title"].tolist() == ["Page"]
-    assert "h1_multiple" in told.err
+    assert FIX_FIRST in told.err
     path = tmp_path / "pages.csv"
     told = Told(capsys, "audit", f"{site.url}/", "--allow-private", "--profile", "news", "-o", path)
     assert pd.read_csv(path)["title"].tolist() == ["Page"]
-    assert "h1_multiple" in told.out
+    assert FIX_FIRST in told.out
     told = Told(
         capsys, "audit", f"{site.url}/", "--allow-private", "--profile", "news", "-o", tmp_path / "a.xlsx"
     )

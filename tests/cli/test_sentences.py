@@ -14,6 +14,7 @@ from tests.effort import PROCESS_SECONDS
 from webanalytics import sync as face
 from webanalytics.cli import main, tables
 from webanalytics.errors import AuditInterrupted, HostedError
+from webanalytics.fetching.testing import sample_site
 
 
 def test_a_secret_is_asked_for_where_nobody_can_answer(tmp_path: Path) -> None:
@@ -145,15 +146,37 @@ def test_what_is_wrong_of_a_file_is_named(
     assert said in capsys.readouterr().err
 
 
-def test_every_command_says_what_it_does_and_common_ones_show_an_example(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize("name", tables.SUMMARIES)
+def test_every_command_says_what_it_does_and_shows_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in tables.SUMMARIES:
-        with pytest.raises(SystemExit):
-            tables.parser().parse_args([name, "--help"])
-        told = " ".join(capsys.readouterr().out.split())
-        assert tables.SUMMARIES[name] in told
-        assert (
-            f"Example: webanalytics {name} {tables.EXAMPLES.get(name, '')}" in told
-            or name not in tables.EXAMPLES
-        )
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    told = " ".join(capsys.readouterr().out.replace("-\n", "-").split())
+    assert tables.SUMMARIES[name] in told or name in tables.SERVICE_COMMANDS
+    assert f"Example: webanalytics {name}" in told
+    assert "None" not in told, "a word of Python"
+
+
+@pytest.mark.parametrize("name", ["hmac", "dane", "phones"])
+def test_what_only_a_hosted_api_uses_is_offered_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    here, there = capsys.readouterr().out.split("hosted API, or another backend:")
+    for flag in ("--concurrency", "--retries", "--budget"):
+        assert flag not in here
+        assert flag in there
+    assert "Fetches" not in here + there
+
+
+@pytest.mark.filterwarnings("default::webanalytics.errors.IncompleteRunWarning")
+def test_errors_and_warnings_name_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    with sample_site() as site:
+        assert main(["audit", "--sitemap", site.sitemap]) == 2
+        assert "--allow-private lets it through" in capsys.readouterr().err
+        assert main(["crawl", f"{site.url}/", "--max-pages", "2", "--allow-private"]) == 0
+        told = capsys.readouterr()
+    assert "--max-pages sets the limit" in told.err
+    assert ".skipped" not in told.err
+    assert main(["phones", "0301234567"]) == 1
+    assert "in national format with --region" in capsys.readouterr().out

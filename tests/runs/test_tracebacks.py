@@ -191,3 +191,9 @@ def test_a_secret_of_a_wrong_kind_is_in_no_frame_of_the_error(call: Callable[...
     ]
     assert ours == []
     assert "correct horse" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["auth", "cookies", "headers"])
+def test_what_opens_a_host_is_named_by_what_people_try(name: str) -> None:
+    with pytest.raises(wa.ParameterError, match=f"`{name}` parameter does not exist: `access` has those"):
+        wa.audit(["https://a.example/"], **{name: {"a": "b"}})  # type: ignore[arg-type]

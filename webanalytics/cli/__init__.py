@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from webanalytics.cli.names import SERVICE_COMMANDS, root
+from webanalytics.cli.names import SERVICE_COMMANDS, as_flags, root
 from webanalytics.errors import WebAnalyticsError, WriteError
 
 
@@ -67,10 +67,12 @@ def _status(arguments: list[str]) -> int:
     try:
         return _run(arguments)
     except WriteError as error:
-        sys.stderr.write(f"webanalytics: {error}\n")
+        sys.stderr.write(f"webanalytics: {as_flags(str(error))}\n")
         return 4
     except WebAnalyticsError as error:
-        sys.stderr.write(f"webanalytics: {error}\n")  # in one piece: other processes may write too
+        sys.stderr.write(
+            f"webanalytics: {as_flags(str(error))}\n"
+        )  # in one piece: other processes may write too
         return 2
     except BrokenPipeError:  # the reader of the pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -28,9 +28,8 @@ GATE = 3
 """Exit status if there are issues of the named priority or a higher one."""
 
 LEVELS = PRIORITIES[::-1]
-MOST_RULES = 500
-"""Rules that a summary names: all of them."""
-
+ALL_OF_IT = "All of it: --report report.html or -o audit.xlsx."
+WRITES_REPORT = "write a report: .html, or .pdf where Chromium or Chrome is installed"
 _OWN = ("rules", "profile", "thresholds", "report", "save", "fail_on")
 _OF_WORKBOOK = ("columns", "only_rules")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "extract")
@@ -66,52 +65,46 @@ def add_extract(parser: argparse.ArgumentParser) -> None:
 def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     """Add the flags about issues, which crawls have too, and return their group."""
     group = parser.add_argument_group("issues")
+    add = group.add_argument
     meaning = "which rules count and how much: desktop_crawler (default), strict, news, or a .toml file"
-    group.add_argument("--profile", metavar="NAME", help=meaning)
-    group.add_argument(
-        "--thresholds", metavar="FILE", help="TOML file of limits that differ from the profile's"
-    )
+    add("--profile", metavar="NAME", help=meaning)
+    add("--thresholds", metavar="FILE", help="TOML file of limits that differ from the profile's")
     meaning = "a Python file that adds rules of your own with webanalytics.rule; it is run as it is"
-    group.add_argument("--rules", metavar="FILE.py", action="append", help=meaning)
-    group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
+    add("--rules", metavar="FILE.py", action="append", help=meaning)
+    add("--report", metavar="FILE", help=WRITES_REPORT)
     meaning = (
         "columns of the pages in a workbook (-o FILE.xlsx), with commas, or all (default: 30 of most use)"
     )
-    group.add_argument("--columns", metavar="NAMES", type=names_of, help=meaning)
+    add("--columns", metavar="NAMES", type=names_of, help=meaning)
     meaning = "rules whose causes and issues a workbook shows, with commas, also as title_* (default: all)"
-    group.add_argument("--only-rules", metavar="NAMES", type=names_of, help=meaning)
+    add("--only-rules", metavar="NAMES", type=names_of, help=meaning)
     _docs_flag(group)
-    group.add_argument(
-        "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"
-    )
+    add("--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`")
     meaning = f"exit with status {GATE} where there are issues of this priority or a higher one"
-    group.add_argument("--fail-on", choices=LEVELS, help=meaning)
+    add("--fail-on", choices=LEVELS, help=meaning)
     return group
 
 
 def add_compare(commands: Any) -> None:
     """Add the sub-command ``compare``."""
     parser = commands.add_parser("compare", help="Say what changed between two saved audits.")
-    parser.add_argument("before", metavar="BEFORE", help="folder that `webanalytics audit --save` made")
-    parser.add_argument("after", metavar="AFTER", help="folder of a later audit")
-    parser.add_argument(
-        "--report", metavar="FILE", help="write a report of the later audit with what changed"
-    )
+    add = parser.add_argument
+    add("before", metavar="BEFORE", help="folder that `webanalytics audit --save` made")
+    add("after", metavar="AFTER", help="folder of a later audit")
+    add("--report", metavar="FILE", help="write a report of the later audit with what changed")
     meaning = (
         "folder of one more audit made at once after AFTER: where a page differs from itself there is a "
         "counter or a link that rotates, and no change"
     )
-    parser.add_argument("--again", metavar="FOLDER", help=meaning)
+    add("--again", metavar="FOLDER", help=meaning)
     meaning = "print how the score of each part of the site changed, by a column such as section or segment"
-    parser.add_argument("--by", metavar="COLUMN", help=meaning)
+    add("--by", metavar="COLUMN", help=meaning)
     _docs_flag(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
-    )
+    add("-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed")
     meaning = (
         f"exit with status {GATE} where issues of this priority or a higher one got worse or are on new pages"
     )
-    parser.add_argument("--fail-on-new", choices=LEVELS, help=meaning)
+    add("--fail-on-new", choices=LEVELS, help=meaning)
     parser.set_defaults(run=run_compare)
 
 
@@ -202,9 +195,9 @@ def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True
 
 def print_summary(audit: Audit, file: IO[str]) -> None:
     """Print the score, what to fix first, and why pages failed, each with the flag that changes it."""
-    overview = audit_overview(audit, most=MOST_RULES)
+    overview = replace(audit_overview(audit), hint=ALL_OF_IT)
     width = shutil.get_terminal_size((110, 40)).columns
-    print(as_flags(as_text(replace(overview, hint=""), width)), file=file)
+    print(as_flags(as_text(overview, width)), file=file)
 
 
 def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:

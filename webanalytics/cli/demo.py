@@ -19,7 +19,6 @@ from webanalytics.notebook import charts
 from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.terminal import table
 
-MOST_RULES = 8
 SHOWN = 8
 """Rows of the table that the demo prints."""
 
@@ -56,8 +55,7 @@ def run_demo(folder: Path, width: int = 110) -> int:
         known = resolve_profile()
         profile = replace(known, off=known.off | {"http_page"})  # on loopback there is no https
         audit = face.audit(site.pages, sitemap=site.sitemap, allow_private=True).with_profile(profile)
-        shown = audit_overview(audit, most=MOST_RULES)
-        overview = replace(shown, title="Audit of the sample site", hint="")
+        overview = replace(audit_overview(audit), title="Audit of the sample site", hint="")
         # the site is gone in a moment, and its port differs from run to run
         pages = audit.raw.assign(url=audit.raw["url"].str.replace(site.url.rstrip("/"), "", regex=False))
         print(table(pages.head(SHOWN), width).rsplit("\n\n", 1)[0])

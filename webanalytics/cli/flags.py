@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, get_args
 
 from webanalytics.cli.access_files import PLACES
@@ -24,9 +25,10 @@ SCREEN = "summary"
 """The format that is no table: score, what to fix first, and what could not be read."""
 
 
-def add_command(commands: Any, name: str, summary: str, more: str) -> argparse.ArgumentParser:
-    """Add a sub-command of its own; its help goes on with an example, or what its exit status says."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=f"{summary} {more}")
+def add_command(commands: Any, name: str, summary: str, more: str = "") -> argparse.ArgumentParser:
+    """Add a sub-command of its own; its help may go on, such as with what its exit status says."""
+    said = f"{summary} {more}".strip()
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=said)
     return parser
 
 
@@ -34,7 +36,8 @@ def option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool) 
     """Add the flag of an option."""
     flag, key = "--" + option.key.replace("_", "-"), option.key
     api = "; with --base-url, requests under way at once, at most 8 by default"
-    meaning = f"{option.meaning} (default: {option.default}{api if hosted and key == 'concurrency' else ''})"
+    default = option.none if option.default is None else option.default
+    meaning = f"{option.meaning} (default: {default}{api if hosted and key == 'concurrency' else ''})"
     if key == "redo":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
     elif key in PLACES:
@@ -71,11 +74,8 @@ def setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
         parser.add_argument(flag, dest=key, nargs="*", metavar="WORD", help=parameter.meaning)
     else:
         kind = {"integer": int, "number": float}.get(parameter.shape.kind, str)
-        default = (
-            ""
-            if parameter.required or parameter.default_here is None
-            else f" (default: {parameter.default_here})"
-        )
+        none = parameter.required or parameter.default_here is None
+        default = "" if none else f" (default: {parameter.default_here})"
         known = (*parameter.choices, *parameter.more)
         choices = f" One of: {', '.join(known)}." if known else ""
         parser.add_argument(
@@ -108,16 +108,26 @@ def common(
     parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
     _output_flags(parser, screen)
-    group = parser.add_argument_group("options of the run")
+    groups = [parser.add_argument_group("options of the run")]
+    if hosted:
+        groups.append(parser.add_argument_group("hosted API, or another backend"))
+        _hosted_flags(groups[1])
     for option in options_for(kind).values():
         if option.key != "backend" and option.key not in taken:
-            option_flag(group, option, hosted)
-    if hosted:
-        _hosted_flags(parser)
+            apart = option.key == "budget" or (kind == "record" and option.key in _OF_REQUESTS)
+            shown = replace(option, **_OF_REQUESTS[option.key]) if kind == "record" and apart else option
+            option_flag(groups[apart], shown, hosted and not apart)
 
 
-def _hosted_flags(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("hosted API, or another backend")
+_OF_REQUESTS: dict[str, dict[str, Any]] = {
+    "concurrency": {"meaning": "Requests under way at once.", "default": 8},
+    "retries": {"meaning": "Further tries of a request after 429, 500, 503 and broken connections."},
+    "budget": {},
+}
+"""Options that do something for records only where a hosted API does the work."""
+
+
+def _hosted_flags(group: argparse._ArgumentGroup) -> None:
     meaning = "name of a backend that an installed package has"
     group.add_argument("--backend", metavar="NAME", help=meaning)
     meaning = "address of a hosted API that does the work in the place of this machine"
@@ -165,14 +175,8 @@ def crawl_flags(parser: argparse.ArgumentParser) -> None:
     add("--sitemap", metavar="URL", action="append", help=meaning)
     meaning = "look for no sitemap"
     add("--no-sitemap", dest="no_sitemap", action="store_true", default=None, help=meaning)
-    meaning = (
-        "on hosts that --access opens, do not follow what looks like logout, delete, basket or a pattern; "
-    )
-    add(
-        "--avoid",
-        metavar="WORD",
-        action="append",
-        help=f"{meaning}may be repeated (default: actions, all three)",
-    )
+    meaning = "on hosts that --access opens, do not follow what looks like logout, delete, basket or a "
+    meaning += "pattern; may be repeated (default: actions, all three)"
+    add("--avoid", metavar="WORD", action="append", help=meaning)
     meaning = f"kind of links to follow; may be repeated (default: {', '.join(FOLLOWED)})"
     add("--follow", metavar="KIND", action="append", choices=PAGE_KINDS, help=meaning)

@@ -23,12 +23,7 @@ _SOURCE = "folder of a saved audit or crawl, web archive, sitemap's address, or 
 def add_moves(commands: Any) -> None:
     """Add the sub-commands ``redirect-map`` and ``check-redirects``."""
     summary = "Say which page of a new site takes the place of each page of an old one."
-    parser = add_command(
-        commands,
-        "redirect-map",
-        summary,
-        "Example: webanalytics redirect-map old/ new/ -o plan.csv -o moved.map",
-    )
+    parser = add_command(commands, "redirect-map", summary)
     parser.add_argument("old", metavar="OLD", help=_SOURCE)
     parser.add_argument("new", metavar="NEW", help="the same of the new site")
     meaning = (

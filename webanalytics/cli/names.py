@@ -8,7 +8,10 @@ from typing import Any
 
 from webanalytics._version import __version__
 
-DESCRIPTION = "Page metadata, text, keywords, readability and more: as tables, or as a service."
+DESCRIPTION = (
+    "SEO audits of pages and sites, and metadata, text, keywords, readability and more: as tables, or as a "
+    "service."
+)
 
 SERVICE_COMMANDS = {
     "serve": "Run the hosted API.",
@@ -35,8 +38,13 @@ def as_flags(text: str) -> str:
     'webanalytics crawl makes one'
     >>> as_flags("The crawl left out 7: they are in `.skipped`."), as_flags("and 5 more rules: .summary()")
     ('The crawl left out 7.', 'and 5 more rules')
+    >>> as_flags("It stopped at 5 of 9 pages: the others are in `.skipped`. `max_pages=` sets the limit.")
+    'It stopped at 5 of 9 pages. --max-pages sets the limit.'
+    >>> as_flags("or in national format with `region`.")
+    'or in national format with --region.'
     """
-    text = re.sub(r"(: they\s+are\s+in|,\s+see)\s+`\.skipped`", "", text)
+    text = re.sub(r"(: (they|the\s+others)\s+are\s+in|,\s+see)\s+`\.skipped`", "", text)
+    text = text.replace("with `region`", "with --region")
     text = re.sub(r"^(and [\d,]+ more [a-z ]+): \.\w+(\(\))?$", r"\1", text, flags=re.MULTILINE)
     named = re.sub(r'`([a-z_]+)=(True|False|"[a-z]+")?`', _flag, text)
     return re.sub(r"`webanalytics\.([a-z]+)`", r"webanalytics \1", named)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,23 +44,24 @@ MUTED = (
     ("reason", "TEXT", "why, which is shown wherever the audit is"),
     ("until", "DATE", "the last day, such as 2026-12-31 (default: without end)"),
 )
-Run = Callable[[argparse.Namespace], int]
+Said = tuple[pd.DataFrame, str]
+Table = Callable[[Audit, argparse.Namespace], Said]
 
 
 def add_saved(commands: Any) -> None:
     """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``logs`` and others."""
 
-    def add(run: Run, name: str, summary: str, example: str, output: str = "") -> argparse.ArgumentParser:
-        parser = add_command(commands, name, summary, f"Example: webanalytics {name} {example}")
+    def add(run: Any, name: str, summary: str, output: str = "") -> argparse.ArgumentParser:
+        parser = add_command(commands, name, summary)
         parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
         if output:
             parser.add_argument("-o", "--output", metavar="FILE", help=output)
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=partial(_on_saved, run) if output else run)
         return parser
 
     table = "write the table to a file"
     summary = "Write the report of a saved audit, as HTML or PDF, or of what changed since another."
-    parser = add(run_report, "report", summary, "audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'")
+    parser = add(run_report, "report", summary)
     meaning = "file to write: .html, or .pdf where Chromium or Chrome is installed"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=meaning)
     parser.add_argument("--since", metavar="AUDIT", help="folder of an earlier audit: say what changed since")
@@ -70,19 +72,19 @@ def add_saved(commands: Any) -> None:
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="its language (default: en)")
     parser.add_argument("--appendix", action="store_true", help="print all pages, and all pages of each rule")
     summary = "Write the sitemap that a site should have, and say what was left out and why."
-    parser = add(run_sitemap, "write-sitemap", summary, "audit-2026-11 sitemaps", table)
+    parser = add(_sitemap, "write-sitemap", summary, table)
     parser.add_argument("folder", metavar="FOLDER", help="where sitemap.xml goes")
     meaning = "where the folder is served (default: the top of the pages' host)"
     parser.add_argument("--base-url", metavar="URL", dest="sitemap_base_url", help=meaning)
     parser.add_argument("--compressed", action="store_true", help="write the files with pages as .xml.gz")
     summary = "List words in the text of pages that name another page and lead nowhere yet."
-    parser = add(run_ideas, "link-ideas", summary, "audit-2026-11 -o ideas.xlsx", table)
+    parser = add(_ideas, "link-ideas", summary, table)
     meaning = "page that should be linked to; may be repeated (default: all that may be indexed)"
     parser.add_argument("--to", metavar="URL", action="append", help=meaning)
     meaning = "most ideas for each page (default: 5)"
     parser.add_argument("--per-page", type=int, metavar="N", default=5, help=meaning)
     summary = "Say what to do with each page: keep, improve, merge, redirect, noindex or remove."
-    parser = add(run_prune, "prune", summary, "audit-2026-11 -o pages.xlsx", table)
+    parser = add(_prune, "prune", summary, table)
     for name, default, meaning in LIMITS:
         parser.add_argument(
             f"--{name}", type=float, metavar="N", default=default, help=f"{meaning} (default: {default:g})"
@@ -90,31 +92,28 @@ def add_saved(commands: Any) -> None:
     meaning = "take pages that the search data does not have as pages without clicks"
     parser.add_argument("--whole", action="store_true", help=meaning)
     summary = "List what an audit and an export of a search engine know only together."
-    parser = add(run_search, "search-issues", summary, "audit-2026-11 Pages.csv -o work.xlsx", table)
+    parser = add(_search, "search-issues", summary, table)
     meaning = (
         "export of Search Console or Bing Webmaster Tools: .csv .tsv .gz .zip .xlsx; queries after pages"
     )
     parser.add_argument("exports", metavar="FILE", nargs="+", help=meaning)
     summary = "Set issues of a saved audit aside with a reason, and list those that are."
-    example = "audit-2026-11 --rule title_too_long --url '/legal/*' --reason 'Titles of laws are long'"
-    parser = add(run_mute, "mute", summary, example, table)
+    parser = add(_mute, "mute", summary, table)
     for name, metavar, meaning in MUTED:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
     summary = "Name the parts of a saved audit's site, and score each; its report goes by them."
-    parser = add(run_segments, "segments", summary, "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'", table)
+    parser = add(_segments, "segments", summary, table)
     meaning = "part and pattern of its addresses; the first that matches counts"
     parser.add_argument("patterns", metavar="NAME=PATTERN", nargs="+", help=meaning)
     summary = "Answer agents about saved audits, over the Model Context Protocol."
-    parser = add_command(commands, "mcp", summary, "Clients start it: webanalytics mcp audits")
+    parser = add_command(commands, "mcp", summary, "Clients start it.")
     parser.add_argument("folder", metavar="FOLDER", help="folder of saved audits; nothing else is read")
     meaning = "host whose pages agents may have fetched; may be given several times (default: none)"
     parser.add_argument("--allow-host", metavar="HOST", action="append", default=[], help=meaning)
     parser.add_argument("--allow-private", action="store_true", help="these may be private or local hosts")
     parser.set_defaults(run=run_mcp)
     summary = "Say which crawlers asked a server for what, by its access logs."
-    parser = add_command(
-        commands, "logs", summary, "Example: webanalytics logs access.log* --audit audit-2026-11"
-    )
+    parser = add_command(commands, "logs", summary)
     parser.add_argument("files", metavar="FILE", nargs="+", help="access logs, also .gz and .zst")
     meaning = "combined, common, vhost_combined, w3c, alb, json, or a LogFormat (default: by the first lines)"
     parser.add_argument("--log-format", metavar="FORMAT", help=meaning)
@@ -144,64 +143,53 @@ def run_report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_sitemap(arguments: argparse.Namespace) -> int:
-    """Run the sub-command ``write-sitemap``."""
-    given = {"base_url": arguments.sitemap_base_url, "compressed": arguments.compressed}
-    found = Audit.of(arguments.audit, "audit").write_sitemap(arguments.folder, **given)
+def _on_saved(run: Table, arguments: argparse.Namespace) -> int:
+    """Show the table that is made of a saved audit, and after it what is said of it."""
+    found, said = run(Audit.of(arguments.audit, "audit"), arguments)
     show(found, arguments)
+    if said:
+        print(said, file=sys.stderr)
+    return 0
+
+
+def _sitemap(audit: Audit, arguments: argparse.Namespace) -> Said:
+    given = {"base_url": arguments.sitemap_base_url, "compressed": arguments.compressed}
+    found = audit.write_sitemap(arguments.folder, **given)
     files, listed = found["file"].nunique(), int(found["file"].notna().sum())
-    said = f"{counted(listed)} in {counted(files, 'file')}, {len(found) - listed:,} left out"
-    print(said, file=sys.stderr)
-    return 0
+    return found, f"{counted(listed)} in {counted(files, 'file')}, {len(found) - listed:,} left out"
 
 
-def run_ideas(arguments: argparse.Namespace) -> int:
-    """Run the sub-command ``link-ideas``."""
-    audit = Audit.of(arguments.audit, "audit")
-    show(audit.link_ideas(arguments.to, per_page=arguments.per_page), arguments)
-    return 0
+def _ideas(audit: Audit, arguments: argparse.Namespace) -> Said:
+    return audit.link_ideas(arguments.to, per_page=arguments.per_page), ""
 
 
-def run_prune(arguments: argparse.Namespace) -> int:
-    """Run the sub-command ``prune``."""
-    audit = Audit.of(arguments.audit, "audit")
+def _prune(audit: Audit, arguments: argparse.Namespace) -> Said:
     limits = {name: getattr(arguments, name) for name, *_ in LIMITS}
     found = audit.prune(**limits, whole=arguments.whole)
-    show(found, arguments)
     counts = found["advice"].value_counts().items()
-    print(", ".join(f"{advice} {count:,}" for advice, count in counts), file=sys.stderr)
-    return 0
+    return found, ", ".join(f"{advice} {count:,}" for advice, count in counts)
 
 
-def run_search(arguments: argparse.Namespace) -> int:
-    """Run the sub-command ``search-issues``."""
-    audit = Audit.of(arguments.audit, "audit")
+def _search(audit: Audit, arguments: argparse.Namespace) -> Said:
     for path in arguments.exports:
         audit = audit.with_search_data(path)
         print(f"{path}: {counted(len(audit.unmatched), 'row')} of no page of the audit", file=sys.stderr)
-    show(audit.search_issues(), arguments)
-    return 0
+    return audit.search_issues(), ""
 
 
-def run_mute(arguments: argparse.Namespace) -> int:
-    """Run the sub-command ``mute``."""
-    audit = Audit.of(arguments.audit, "audit")
+def _mute(audit: Audit, arguments: argparse.Namespace) -> Said:
     given = {name: getattr(arguments, name) for name, *_ in MUTED}
     if any(given.values()):
         audit = audit.mute(**given)
         audit.save(arguments.audit)
-    show(audit.muted, arguments)
-    print(f"{counted(len(audit.muted), 'issue')} muted, {len(audit.issues):,} left", file=sys.stderr)
-    return 0
+    return audit.muted, f"{counted(len(audit.muted), 'issue')} muted, {len(audit.issues):,} left"
 
 
-def run_segments(arguments: argparse.Namespace) -> int:
-    """Run the sub-command ``segments``."""
+def _segments(audit: Audit, arguments: argparse.Namespace) -> Said:
     parts = (one.partition("=") for one in arguments.patterns)
-    audit = Audit.of(arguments.audit, "audit").segments({name: pattern for name, _, pattern in parts})
+    audit = audit.segments({name: pattern for name, _, pattern in parts})
     audit.save(arguments.audit)
-    show(audit.scores(), arguments)
-    return 0
+    return audit.scores(), ""
 
 
 def run_mcp(arguments: argparse.Namespace) -> int:

@@ -73,6 +73,21 @@ EXAMPLES = {
     "sitemap": "https://example.org/sitemap.xml -o addresses.csv",
     "certificates": "example.org mail.example.org:25",
     "live-tlsa": "mail.example.org:25",
+    "check-redirects": "plan.csv --report check.html",
+    "watch": "site.toml",
+    "mcp": "audits",
+    "ai-crawlers": "update crawlers.csv",
+    "demo": "",
+    "site": "--port 8000",
+    "report": "audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'",
+    "write-sitemap": "audit-2026-11 sitemaps",
+    "link-ideas": "audit-2026-11 -o ideas.xlsx",
+    "prune": "audit-2026-11 -o pages.xlsx",
+    "search-issues": "audit-2026-11 Pages.csv -o work.xlsx",
+    "segments": "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'",
+    "mute": "audit-2026-11 --rule title_too_long --url '/legal/*' --reason 'Titles of laws are long'",
+    "logs": "access.log* --audit audit-2026-11",
+    "redirect-map": "old/ new/ -o plan.csv -o moved.map",
 }
 """What follows the name of a sub-command in the example of its help."""
 
@@ -127,7 +142,7 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser(name, help=summary)
     for name, command in commands.choices.items():
         command.set_defaults(help=command.format_help)
-        example = f"Example: webanalytics {name} {EXAMPLES[name]}" if name in EXAMPLES else ""
+        example = f"Example: webanalytics {name} {EXAMPLES[name]}".strip() if name in EXAMPLES else ""
         command.description = f"{command.description or SUMMARIES.get(name, '')} {example}".strip()
     return parser
 

@@ -55,6 +55,8 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
             own = options_for(kind)
             known = [*(name for name in signature.parameters if name != "options"), *own]
             hint = did_you_mean(key, known) or f"; the options are: {', '.join(sorted(own))}."
+            if key in ("auth", "cookies", "headers"):
+                hint = ": `access` has those of each host."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         check_served(function.__name__, kind, key)
     try:

@@ -37,8 +37,14 @@ EXTRA_PACKAGES = {
 }
 """What the extra installs: module and package name."""
 
-SERVE = "Run the hosted API: every operation over HTTP, with accounts, credits and limits, until a signal."
-KEYS = "Create, list, rotate, revoke and restrict API keys and change plans, also while the service runs."
+SERVE = (
+    "Run the hosted API: every operation over HTTP, with accounts, credits and limits, until a signal. "
+    "Example: webanalytics serve --port 8080"
+)
+KEYS = (
+    "Create, list, rotate, revoke and restrict API keys and change plans, also while the service runs. "
+    "Example: webanalytics keys create --account anna"
+)
 _METAVARS = {int: "N", float: "SECONDS", tuple: "LIST", str: "TEXT"}
 
 

@@ -109,6 +109,23 @@ def test_many_pages_become_two_histograms(picture: Picture) -> None:
     picture(ax)
 
 
+def test_histograms_have_an_axis_of_counts() -> None:
+    """Heights are read off the axis, and times the widths of the bars they are the pages."""
+    ax = text_lengths(frame_of(*[(45, 100)] * 50, *[(10, 100)] * 10))
+    width = int(ax.get_xlabel().partition("pages in ")[2].split()[0])
+    ticks = {
+        float(place): int(label.get_text())
+        for place, label in zip(ax.get_yticks(minor=True), ax.get_yticklabels(minor=True), strict=True)
+    }
+    of_titles = sorted((place, count) for place, count in ticks.items() if place < 0.5)
+    (high, most), (base, none) = of_titles[0], of_titles[-1]
+    assert none == 0
+    assert most > 10
+    bars = [bar for bar in ax.patches if bar.get_height() < 0 and bar.get_y() < 1]
+    pages = [-bar.get_height() / (base - high) * most * bar.get_width() / width for bar in bars]
+    assert pages == pytest.approx([10, 50])
+
+
 @pytest.mark.parametrize(
     "wrong", [(60, 30), (30,), (30, 60, 90), "ab", 30, (-1, 5), (1.5, 3), (True, 5), (30, 30)]
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,6 +69,32 @@ def test_a_figure_with_a_layout_keeps_it() -> None:
     engine = figure.get_layout_engine()
     draw("words", frame_of("words", 3), ax=figure.subplots())
     assert figure.get_layout_engine() is engine
+
+
+def test_rows_of_a_small_grid_stay_apart() -> None:
+    frame = pd.DataFrame(
+        {"url": ["/a"] * 20, "rule": [f"rule {number}" for number in range(20)], "priority": ["low"] * 20}
+    )
+    figure = Figure(figsize=(10, 7))
+    ax = charts.issues_by_priority(frame, ax=figure.subplots(2, 2)[0][0])
+    pages = pd.DataFrame({"url": [f"/{row}" for row in range(20)], "title": "Lamps", "description": "Lamps"})
+    lengths = charts.text_lengths(pages, ax=figure.axes[1])
+    drawn(figure)
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    boxes = [label.get_window_extent(renderer) for label in ax.get_yticklabels()]
+    assert len(boxes) >= 3
+    assert all(above.y0 > below.y1 - 2 for above, below in pairwise(boxes))
+    assert [label.get_text() for label in lengths.get_yticklabels()] == ["title", "description"]
+    assert len(charts.issues_by_priority(frame).patches) == 20
+
+
+def test_a_map_in_a_small_grid_names_only_what_has_room() -> None:
+    pages = pd.DataFrame({"url": [f"https://shop-{row}.example/a/b" for row in range(60)], "issues": 3})
+    figure = Figure(figsize=(8, 6))
+    ax = charts.site_map(pages, ax=figure.subplots(2, 2)[1][1])
+    assert not [
+        text.get_text() for text in ax.texts if "…" in text.get_text()[:5] and len(text.get_text()) < 6
+    ]
 
 
 def test_the_bars_of_lengths_end_at_the_limits() -> None:

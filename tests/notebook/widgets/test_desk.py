@@ -203,12 +203,15 @@ def test_a_host_is_never_a_path(url: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda desk: setattr(desk.form.urls, "value", "notes.html\n"), "The `urls` parameter is required"),
+        (
+            lambda desk: setattr(desk.form.urls, "value", "notes.html\n"),
+            "“Site or sitemap” is empty, and “Pages, one URL a line” has no address",
+        ),
         (
             lambda desk: [setattr(box, "value", False) for box in desk.form.operations.values()],
-            "at least one",
+            "“What to find out” must have at least one tick",
         ),
-        (lambda desk: setattr(desk.form.where, "value", THERE), "The `api_key` parameter is required"),
+        (lambda desk: setattr(desk.form.where, "value", THERE), "“API key” is required"),
     ],
 )
 def test_a_form_that_cannot_be_run_says_why(change: Callable[[AuditDesk], object], sentence: str) -> None:

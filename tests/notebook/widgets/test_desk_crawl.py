@@ -41,7 +41,7 @@ def test_a_site_is_crawled_from_its_address() -> None:
 
 
 def test_a_crawl_needs_an_address() -> None:
-    with pytest.raises(ParameterError, match="`start`"):
+    with pytest.raises(ParameterError, match="a crawl begins with the address of a site"):
         desk_for("").plan()
     plan = desk_for("https://a.example/").plan()
     assert (plan.site, plan.crawl, plan.calls) == ("https://a.example/", True, ("crawl",))

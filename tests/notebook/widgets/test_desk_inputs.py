@@ -28,7 +28,7 @@ PAGES = {path: f"<title>Page {path}</title><p>Tea".encode() for path in ("/", "/
         (b"Sitemap: {{origin}}/maps/all.xml", "/maps/all.xml", "/", "which robots.txt names"),
         (b"", "/sitemap.xml", "/some/page", "robots.txt names none, this one is there"),
         (None, "/sitemap_index.xml", "", "robots.txt names none, this one is there"),
-        (b"", "/elsewhere.xml", "/elsewhere.xml", "The sitemap http"),
+        (b"", "/elsewhere.xml", "/elsewhere.xml", "The pages are those of the sitemap http"),
     ],
 )
 def test_a_site_is_audited_by_its_sitemap(robots: bytes | None, place: str, typed: str, said: str) -> None:
@@ -68,7 +68,7 @@ def test_pages_of_a_sitemap_are_bounded_and_come_after_those_given() -> None:
         desk.form.most.value = 2
         frame = run(desk)
     assert frame["url"].tolist() == [server.url + "/x", server.url + "/"]
-    assert "Its first 2 of 4 pages." in desk.message
+    assert "The first 2 of its 4 are taken." in desk.message
 
 
 def test_a_single_operation_takes_a_site_too() -> None:
@@ -94,7 +94,7 @@ def test_what_is_no_site_is_refused() -> None:
     desk.form.site.value = "notes"
     desk.form.run.click()
     assert desk.join(BUSY_SECONDS)
-    assert desk.message.startswith("The `sitemap` parameter must be the address of a site or of a sitemap.")
+    assert desk.message == "“Site or sitemap” must be the address of a site or of a sitemap."
     for text in ("ftp://a.example/", "http://", "https://[::1", "javascript:alert(1)", "a b.example"):
         with pytest.raises(ParameterError, match="address of a site"):
             addresses_of(text)
@@ -114,12 +114,28 @@ def test_urls_to_begin_with() -> None:
         app(pd.DataFrame({"a": ["x", "y"], "b": ["x", "y"]}))
 
 
+def test_enter_in_the_address_field_runs() -> None:
+    with SiteServer({**PAGES, "/sitemap.xml": SITEMAP.encode()}) as server:
+        desk = desk_for([])
+        desk.form.site.value = server.url
+        desk.form.site._handle_custom_msg({"event": "submit"}, [])  # what the field sends at Enter
+        assert desk.join(BUSY_SECONDS)
+    assert desk.frame is not None
+    assert len(desk.frame) == 3
+
+
+def test_a_line_that_is_no_address_is_named() -> None:
+    desk = desk_for([])
+    desk.form.urls.value = "https://a.example/\nabout us\n/etc/passwd"
+    assert "1 URL, 2 lines left out, such as “about us”" in desk._note.value
+
+
 def test_urls_of_a_text() -> None:
     read = urls_in_text(
         ' https://a.example/,\n\n"HTTPS://b.example/x";\nexample.org\n/etc/passwd\nhttps://a.example/\n'
     )
     assert read.found == ["https://a.example/", "HTTPS://b.example/x"]
-    assert read.left_out == 2
+    assert (read.left_out, read.such_as) == (2, "example.org")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +157,7 @@ def test_urls_of_an_upload(name: str, content: bytes) -> None:
 def test_an_upload_that_is_no_table(content: bytes) -> None:
     desk = app()
     upload(desk, "a.csv", content)
-    assert desk.message.startswith("The `")
+    assert desk.message.startswith("“Upload CSV” must be ")
     assert desk.form.urls.value == ""
 
 
@@ -193,5 +209,5 @@ def test_search_data_that_cannot_be_joined_leave_the_audit_as_it_is(content: byt
     upload(desk, "Pages.csv", b"Page,Clicks\n/,3\n", "search")
     before = desk.audit
     upload(desk, "Pages.csv", content, "search")  # the last one would bring clicks twice
-    assert desk.message.startswith("The `source` parameter must ")
+    assert desk.message.startswith("“Search data” must ")
     assert desk.audit is before

@@ -101,10 +101,8 @@ class Overview:
     """A line on what is of less use, and what HTML folds away behind it."""
 
 
-def audit_overview(
-    audit: Audited, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
-) -> Overview:
-    """Return the overview of an audit, or of a ``selected`` part of one, with at most ``most`` causes."""
+def audit_overview(audit: Audited, *, judged: bool = True, selected: bool = False) -> Overview:
+    """Return the overview of an audit, or of a ``selected`` part of one."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
     missing, away = count_missing(frame), refused(frame)
@@ -126,7 +124,7 @@ def audit_overview(
         audit.score,
         scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
         alarm=audit.alarm,
-        blocks=[*_fix_first(audit.causes(), most), *failed],
+        blocks=[*_fix_first(audit.causes()), *failed],
         notes=[*muted_notes(audit.muted, audit.origin.mutes), *notes, *_failed_note(audit.issues)],
         folded=_untried(audit.issues),
         hint='See .causes(), .summary(), .issues, .failures() and .pages; .report("report.html") and '
@@ -134,13 +132,13 @@ def audit_overview(
     )
 
 
-def _fix_first(causes: pd.DataFrame, most: int) -> list[Block]:
+def _fix_first(causes: pd.DataFrame) -> list[Block]:
     """Return the causes that take points, as lines of a table or of text."""
     taking = causes["points"] > 0
-    found = causes[taking] if most == MOST_RULES and taking.any() else causes
+    found = causes[taking] if taking.any() else causes
     if not len(found):
         return []
-    shown = found.head(most)
+    shown = found.head(MOST_RULES)
     columns = (shown[name].tolist() for name in ("cause", "priority", "pages", "points", "rule"))
     rows = [
         (_text(cause, LONGEST_CAUSE), _text(priority), f"{pages:,}", f"{points:.1f}", _text(rule))

@@ -105,11 +105,9 @@ def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
     """Return the error for sitemaps without a page, with the reason of the first."""
     errors = found["error"].dropna().tolist()
     reason = str(errors[0]).removesuffix(".") if errors else "It has no row"
-    return ParameterError(
-        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}. "
-        "`webanalytics.crawl` finds the pages of a site without one.",
-        parameter,
-    )
+    hint = "" if "crawl" in reason else " `webanalytics.crawl` finds the pages of a site without one."
+    sentence = f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}.{hint}"
+    return ParameterError(sentence, parameter)
 
 
 async def _sitemap(sitemap: Sitemaps, options: Mapping[str, Any]) -> pd.DataFrame:

@@ -42,7 +42,7 @@ def issues_by_priority(
         What `webanalytics.audit` returned, or its ``issues``: ``url``, ``rule`` and ``priority``;
         ``title`` if there is one.
     top : int
-        The most rules to draw.
+        The most rules to draw; in small axes of your own as many as stay readable.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def issues_by_priority(
     counts["place"] = _places(frame, counts.index)
     counts = counts.sort_values(["level", "place", "pages"], ascending=[True, True, False], kind="stable")
     counts["name"] = _names(issues, counts.index)
-    shown = counts.head(top)
+    shown = counts.head(captions.rows_that_fit(ax, top))
     ax = style.start(ax, style.row_height(len(shown), 1.7))
     if shown.empty:
         captions.message(ax, _reason(issues))

@@ -58,9 +58,9 @@ def text_lengths(
 
     Up to `max_pages` pages have a row each, those furthest from the limits at the top, with a filled mark for
     a text within its limits, a hollow one for a text outside, and one at 0 for a missing text.
-    More pages are drawn as two histograms, whose bars end at the limits: they are filled between the limits
-    and hollow below and above. A page that is in the frame twice counts once; pages that failed
-    are left out and counted.
+    More pages, or more than fit small axes of your own, are drawn as two histograms, whose bars end at the
+    limits: they are filled between the limits and hollow below and above. A page that is in the frame twice
+    counts once; pages that failed are left out and counted.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def text_lengths(
     pages = data.distinct(data.pick(frame, ["url", "title", "description"], ("metadata", "audit")))
     usable = ~data.has_failed(pages)
     found = _measured(pages[usable], texts)
-    rows = len(found) <= max_pages
+    rows = len(found) <= captions.rows_that_fit(ax, max_pages)
     ax = style.start(ax, style.row_height(len(found), 1.7, each=0.26) if rows else 3.9)
     if found.empty:
         captions.message(ax, _reason(pages))
@@ -213,7 +213,7 @@ def _keys(texts: Sequence[_Text]) -> list[Any]:
 def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
     end = _scale(found, texts)
     ax.set_xlim(-0.5, end)
-    notes = []
+    notes, most = [], []
     for row, text in enumerate(texts):
         lengths = found[text.column].to_numpy()
         low, high = text.limits
@@ -222,20 +222,23 @@ def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
         )
         # whole numbers lie in the middle of their bars, so that both limits count as inside
         edges = ridges.between(-0.5, np.floor(end) + 0.5, (low - 0.5, high + 0.5), 40, whole=True)
-        ridges.ridge(ax, row, lengths, edges, text.colour, (low - 0.5, high + 0.5))
+        most.append(ridges.ridge(ax, row, lengths, edges, text.colour, (low - 0.5, high + 0.5)))
         none, short = int((lengths == 0).sum()), int(((lengths > 0) & (lengths < low)).sum())
         notes.append(f"{none:,} none\n{short:,} short\n{int((lengths > high).sum()):,} long")
     captions.row_labels(ax, [text.column for text in texts])
     ax.set_ylim(len(texts) - 0.45, -0.5)
     captions.side_column(ax, "outside", notes, offset=34)
-    _finish(ax, texts, end)
+    width = round(end / 40)
+    ridges.count_axes(ax, most, width)
+    _finish(ax, texts, end, f"; height of a bar: pages in {width} {texts[0].unit}")
 
 
-def _finish(ax: Axes, texts: Sequence[_Text], end: float) -> None:
+def _finish(ax: Axes, texts: Sequence[_Text], end: float, more: str = "") -> None:
     ends = sorted({0, *(limit for text in texts for limit in text.limits)})
     step = 100 if end < 1_000 else 500
     further = [tick for tick in range(step, int(end) + 1, step) if tick - ends[-1] > end * 0.08]
-    captions.finish_value_axis(ax, texts[0].unit, _apart([*ends, *further], end * 0.035))
+    apart = max(0.035, 34 / captions.points_wide(ax))
+    captions.finish_value_axis(ax, texts[0].unit + more, _apart([*ends, *further], end * apart))
 
 
 def _apart(ticks: Sequence[float], least: float) -> list[float]:

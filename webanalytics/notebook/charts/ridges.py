@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from webanalytics.notebook.drawing import captions, style
+from webanalytics.notebook.drawing.labels import BASE_FONT
 
-TALLEST = 0.72
-"""Height of the tallest bar of a row, where the rows are 1 apart."""
+BASE, TALLEST = 0.42, 0.72
+"""Where a row's bars stand, and the height of the tallest, where the rows are 1 apart."""
 
 
 def ridge(
@@ -22,18 +26,20 @@ def ridge(
     edges: NDArray[np.float64],
     colour: str,
     within: tuple[float, float] | None = None,
-) -> None:
+) -> float:
     """Draw how values are distributed, upwards from the base of a row; the end bars hold what lies beyond.
 
-    Bars outside the limits of `within`, which are edges, are hollow. A bar's area stands for its values.
+    Bars outside the limits of `within`, which are edges, are hollow. A bar's area stands for its values: what
+    is returned is how many of them a unit of the scale has where the bar is the tallest.
     """
     counts, _ = np.histogram(values.clip(edges[0], edges[-1]), bins=edges)
     dense = counts / np.diff(edges)
-    heights = dense / max(float(np.max(dense)), 1e-9) * TALLEST
+    most = max(float(np.max(dense)), 1e-9)
+    heights = dense / most * TALLEST
     middles = (edges[:-1] + edges[1:]) / 2
     low, high = within or (-math.inf, math.inf)
     filled = (middles > low) & (middles < high)
-    base = row + 0.42  # the axis points down, so that the first row is at the top
+    base = row + BASE  # the axis points down, so that the first row is at the top
     ax.bar(
         edges[:-1],
         -heights,
@@ -45,6 +51,22 @@ def ridge(
         edgecolor=[style.CARD if inside else colour for inside in filled],
     )
     ax.hlines(base, edges[0], edges[-1], color=style.MUTED, linewidth=0.6)
+    return most
+
+
+def count_axes(ax: Axes, most: Sequence[float], width: float) -> None:
+    """Give each row an axis of counts, between its bars and its label: values in a `width` of the scale."""
+    places, names = [], []
+    for row, dense in enumerate(most):
+        tallest = dense * width
+        steps = MaxNLocator(nbins=3, integer=True, steps=[1, 2, 5, 10]).tick_values(0, tallest)
+        for count in (round(step) for step in steps if 0 <= step <= tallest):
+            places.append(row + BASE - count / tallest * TALLEST)
+            names.append(f"{count:,}")
+    ax.set_yticks(places, labels=names, minor=True, fontfamily=[BASE_FONT])
+    look: dict[str, Any] = {"labelcolor": style.muted(ax), "labelsize": 8}
+    ax.tick_params(axis="y", which="minor", length=3, color=style.GRID, **look)
+    ax.tick_params(axis="y", which="major", pad=24)
 
 
 def median_mark(ax: Axes, row: int, value: float, label: str) -> None:

@@ -247,7 +247,8 @@ def _draw(ax: Axes, sections: list[tuple[_Part, list[_Part]]], by: str) -> None:
     ax.set(xlim=(0, _SIZE), ylim=(0, tall))
     values = [part.value for _, parts in sections for part in parts if not math.isnan(part.value)]
     edges = _edges(max(values, default=0.0), by)
-    point = _SIZE / max(captions.points_wide(ax) * 0.95, 1.0)
+    share = 0.95 if isinstance(ax, style.ChartAxes) else 0.6  # neighbours' labels narrow the user's own axes
+    point = _SIZE / max(captions.points_wide(ax) * share, 1.0)
     boxes = squarified([section.pages for section, _ in sections], Box(0, 0, _SIZE, tall))
     names = shortened([section.name for section, _ in sections], _NAME_WIDTH)
     for (section, parts), name, box in zip(sections, names, boxes, strict=True):
@@ -291,7 +292,7 @@ def _text(
 ) -> None:
     texts, families = lettering([text])
     (fitted,) = captions.fitted_labels(ax, texts, room, size, families)
-    if fitted and fitted != "…":
+    if fitted and ("…" not in fitted or len(fitted) > 5):
         look: dict[str, Any] = {"fontsize": size, "color": colour, "fontfamily": families}
         ax.annotate(fitted + after, at, va="center", parse_math=False, clip_on=True, **look)
 

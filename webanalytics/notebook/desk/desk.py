@@ -20,7 +20,7 @@ from webanalytics.core.run_options import check_options
 from webanalytics.core.run_options import options as session
 from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.notebook.desk.form import Form, read_upload, urls_in, urls_in_table, urls_in_text
+from webanalytics.notebook.desk.form import Form, of_fields, read_upload, urls_in, urls_in_table, urls_in_text
 from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
 from webanalytics.notebook.desk.site import is_sitemap
 from webanalytics.notebook.explorer.explorer import Explorer
@@ -67,6 +67,8 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         )
         form.run.on_click(self._on_run)
         form.stop.on_click(self._on_stop)
+        for field in (form.site, form.base_url, form.budget):
+            field.on_msg(self._on_key)
         form.report.on_click(self._on_report)
         form.upload.observe(self._on_upload, "value")
         form.search.observe(self._on_search, "value")
@@ -101,7 +103,8 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         found = "that links of the site lead to" if self.form.crawl.value else "that the site's sitemap lists"
         said = [f"the pages {found}, at most {self.form.most.value:,}"] * bool(site)
         said += [counted(count, "URL")] * bool(count or read.left_out)
-        said += [f"{counted(read.left_out, 'line')} left out"] * bool(read.left_out)
+        left = f"{counted(read.left_out, 'line')} left out, such as “{read.such_as}”"
+        said += [left] * bool(read.left_out)
         price = self.form.credits(self.form.most.value if site else count)
         said += [f"at most {price:,} credits"] * bool(price)
         self._describe(", ".join(said))
@@ -156,11 +159,12 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         crawl = self.form.crawl.value
         if crawl and not site:
             raise ParameterError(
-                "The `start` parameter is required for a crawl: the address of a site.", "start"
+                "The `site` parameter is empty: a crawl begins with the address of a site.", "start"
             )
         if not site and not len(inputs):
             raise ParameterError(
-                "The `urls` parameter is required: a site or sitemap, or one absolute URL a line.", "urls"
+                "The `site` parameter is empty, and the `urls` parameter has no address with http:// or https://.",
+                "urls",
             )
         options = check_options(self.form.run_options())
         if session.access is not None:
@@ -186,6 +190,10 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             return
         self._busy(True)
         self._background = Background(lambda: self._work(plan))
+
+    def _on_key(self, _field: w.Text, content: Any, _buffers: Any) -> None:
+        if content.get("event") == "submit":  # Enter
+            self._on_run(None)
 
     def _on_stop(self, _button: Any) -> None:
         if self._background is not None:
@@ -304,7 +312,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._say(" · ".join([*counts, *([note] if note else [])]) or "Starting …")
 
     def _say(self, text: str, tone: str = "plain") -> None:
-        self.message = text
+        self.message = text = of_fields(text)
         mark = f"border-left:4px solid {TONES[tone]};padding-left:8px" if tone != "plain" else ""
         self._status.value = panel(paragraph(as_text(text), mark))
 

@@ -13,6 +13,7 @@ import ipywidgets as w
 import pandas as pd
 
 from webanalytics.core.run_options import RECORDS, options
+from webanalytics.core.strings import one_line, shortened
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.desk.access import AccessFields
 from webanalytics.notebook.widgets.parts import button, labelled, row
@@ -29,10 +30,11 @@ _SEPARATORS = (",", ";", "\t")
 
 @dataclass(frozen=True)
 class Urls:
-    """URLs found, absolute http and https ones, in order and each once, and how many entries were none."""
+    """Absolute http and https URLs, in order and each once; how many entries were none, and one of these."""
 
     found: list[str]
     left_out: int
+    such_as: str = ""
 
 
 def urls_in(values: Iterable[object]) -> Urls:
@@ -41,14 +43,15 @@ def urls_in(values: Iterable[object]) -> Urls:
     Examples
     --------
     >>> urls_in([" https://a.example/ ", "", "notes.html", "https://a.example/"])
-    Urls(found=['https://a.example/'], left_out=1)
+    Urls(found=['https://a.example/'], left_out=1, such_as='notes.html')
     """
     texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
     good = [text for text in texts if _URL.match(text)]
     found = list(dict.fromkeys(good))
     if len(found) > MOST_URLS:
         raise ParameterError(f"The `urls` parameter must hold at most {MOST_URLS:,} URLs.", "urls")
-    return Urls(found, len(texts) - len(good))
+    others = [text for text in texts if not _URL.match(text)]
+    return Urls(found, len(others), shortened(one_line(others[0][:200]), 40) if others else "")
 
 
 def urls_in_text(text: str) -> Urls:
@@ -92,11 +95,44 @@ MOST_OF_SITE = 1_000
 """Pages of a sitemap that a run takes, unless more are asked for."""
 
 HERE, THERE = "This machine", "Hosted API"
+TITLES = {
+    **dict.fromkeys(("site", "sitemap", "start"), "Site or sitemap"),
+    "urls": "Pages, one URL a line",
+    "upload": "Upload CSV",
+    "source": "Search data",
+    "column": "Column that holds the URLs",
+    "operations": "What to find out",
+    "base_url": "Address of the API",
+    "api_key": "API key",
+    "budget": "Most credits to spend",
+    "concurrency": "Fetches at once",
+    "per_host": "… from one host",
+    "delay": "Seconds between fetches",
+    "timeout": "Seconds for a page",
+    "access": "Passwords and proxies",
+    "proxy": "Proxy",
+}
+"""What the fields are called, by the parameters that they set."""
 _NARROW = w.Layout(width="110px")
+
+
+def of_fields(text: str) -> str:
+    """Return a sentence on parameters as one on the fields that set them.
+
+    >>> of_fields("The `timeout` parameter must be a number.")
+    '“Seconds for a page” must be a number.'
+    """
+    return re.sub(
+        r"[Tt]he `(\w+)` parameter", lambda at: f"“{TITLES[at[1]]}”" if at[1] in TITLES else at[0], text
+    )
 
 
 def _column(*children: w.Widget, **layout: str) -> w.VBox:
     return w.VBox(list(children), layout=w.Layout(min_width="0", overflow="visible", **layout))
+
+
+def _tick(value: bool, text: str, **layout: str) -> w.Checkbox:
+    return w.Checkbox(value=value, description=text, indent=False, layout=w.Layout(width="auto", **layout))
 
 
 class Form:
@@ -108,43 +144,30 @@ class Form:
         self.given = backend
         self.urls = w.Textarea(
             placeholder="https://example.org/\nhttps://example.org/about",
-            tooltip="Pages, one URL a line",
+            tooltip=TITLES["urls"],
             layout=w.Layout(width="100%", height="120px", margin="0"),
         )
         self.site = w.Text(
             placeholder="https://example.org/ or https://example.org/sitemap.xml",
             tooltip="Site or sitemap: all pages that the sitemap lists",
-            continuous_update=False,
             layout=w.Layout(width="100%", margin="0"),
         )
-        self.crawl = w.Checkbox(
-            value=False,
-            description="Crawl from this address: follow its links",
-            tooltip="Follow links instead of reading the sitemap alone",
-            indent=False,
-            layout=w.Layout(width="auto", margin="0"),
-        )
-        self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description="Upload CSV")
+        self.crawl = _tick(False, "Crawl from this address: follow its links", margin="0")
+        self.crawl.tooltip = "Follow links instead of reading the sitemap alone"
+        self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description=TITLES["upload"])
         self.upload.layout.width = "auto"
         self.search = w.FileUpload(
             accept=".csv,.tsv,.gz,.zip,.xlsx",
             multiple=False,
-            description="Search data",
+            description=TITLES["source"],
             tooltip="Export of Search Console, Bing or Analytics: clicks beside the pages",
             disabled=True,
             layout=w.Layout(width="auto"),
         )
-        self.column = w.Dropdown(
-            options=[], tooltip="Column that holds the URLs", layout=w.Layout(width="220px")
-        )
-        self.column_box = labelled("Column that holds the URLs", self.column)
+        self.column = w.Dropdown(options=[], tooltip=TITLES["column"], layout=w.Layout(width="220px"))
+        self.column_box = labelled(TITLES["column"], self.column)
         self.column_box.layout.display = "none"
-        self.operations = {
-            item.name: w.Checkbox(
-                value=True, description=item.title, indent=False, layout=w.Layout(width="auto")
-            )
-            for item in AUDIT
-        }
+        self.operations = {item.name: _tick(True, item.title) for item in AUDIT}
         self._make_backend(backend)
         self._make_options()
         self.run = button("Run")
@@ -163,15 +186,15 @@ class Form:
         self.base_url = w.Text(
             value="" if backend is None else backend.base_url,
             placeholder="https://api.example.com",
-            tooltip="Address of the API",
+            tooltip=TITLES["base_url"],
             layout=w.Layout(width="260px"),
         )
-        self.key = SecretField("API key")
-        self.budget = w.Text(placeholder="no limit", tooltip="Most credits to spend", layout=_NARROW)
+        self.key = SecretField(TITLES["api_key"])
+        self.budget = w.Text(placeholder="no limit", tooltip=TITLES["budget"], layout=_NARROW)
         self.hosted = _column(
-            labelled("Address of the API", self.base_url),
-            labelled("API key", self.key),
-            labelled("Most credits to spend", self.budget),
+            labelled(TITLES["base_url"], self.base_url),
+            labelled(TITLES["api_key"], self.key),
+            labelled(TITLES["budget"], self.budget),
         )
         self.where.observe(self._show_hosted, "value")
         self._show_hosted(None)
@@ -188,14 +211,10 @@ class Form:
             "delay": number("delay", 0, 3600),
             "timeout": number("timeout", 0.001, 3600),
         }
+        flags = {"robots": "Respect robots.txt", "allow_private": "Private and loopback addresses too"}
         self.flags = {
-            "robots": w.Checkbox(value=options.robots, description="Respect robots.txt", indent=False),
-            "allow_private": w.Checkbox(
-                value=options.allow_private, description="Private and loopback addresses too", indent=False
-            ),
+            key: _tick(getattr(options, key), text, margin="0 14px 0 0") for key, text in flags.items()
         }
-        for flag in self.flags.values():
-            flag.layout = w.Layout(width="auto", margin="0 14px 0 0")
         self.most = w.BoundedIntText(
             value=MOST_OF_SITE,
             min=1,
@@ -209,19 +228,13 @@ class Form:
             tooltip=RECORDS["render"].meaning,
             layout=w.Layout(width="280px"),
         )
-        titles = {
-            "concurrency": "Fetches at once",
-            "per_host": "… from one host",
-            "delay": "Seconds between fetches",
-            "timeout": "Seconds for a page",
-        }
-        fields = [labelled(titles[key], field) for key, field in self.numbers.items()]
+        fields = [labelled(TITLES[key], field) for key, field in self.numbers.items()]
         fields.append(labelled("Most pages of a site", self.most))
         fields.append(labelled("Pages that a browser renders", self.render))
         self.access = AccessFields()
         self.accordion = w.Accordion([_column(row(*fields), row(*self.flags.values())), self.access.box])
         self.accordion.layout = w.Layout(margin="6px 2px")
-        self.accordion.titles = ("Options", "Passwords and proxies")
+        self.accordion.titles = ("Options", TITLES["access"])
 
     def _show_hosted(self, _change: Any) -> None:
         self.hosted.layout.display = "" if self.where.value == THERE else "none"
@@ -230,14 +243,14 @@ class Form:
         """Return the form as one widget."""
         upload = w.Box([self.upload, note], layout=w.Layout(align_items="center", grid_gap="10px"))
         left = _column(
-            labelled("Site or sitemap", self.site),
+            labelled(TITLES["site"], self.site),
             self.crawl,
-            labelled("Pages, one URL a line", self.urls),
+            labelled(TITLES["urls"], self.urls),
             upload,
             self.column_box,
         )
         right = _column(
-            labelled("What to find out", row(*self.operations.values())),
+            labelled(TITLES["operations"], row(*self.operations.values())),
             labelled("Where", self.where),
             self.hosted,
         )
@@ -252,7 +265,7 @@ class Form:
         """Return the selected operations, or raise `ParameterError` if none is selected."""
         names = tuple(name for name, box in self.operations.items() if box.value)
         if not names:
-            raise ParameterError("The `operations` parameter must be at least one of them.", "operations")
+            raise ParameterError("The `operations` parameter must have at least one tick.", "operations")
         return names
 
     def run_options(self) -> dict[str, Any]:

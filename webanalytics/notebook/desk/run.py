@@ -276,7 +276,8 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
     reasons = failure_list(frame) if frame is not None and failed else ""
     away = refused(pages_of(frame)) if frame is not None and failed else 0
     if ended and ended != "Stopped":
-        return Outcome(f"{ended} The run stopped at {part_of(done, total)}.", "bad", reasons)
+        stopped = f" The run stopped at {part_of(done, total)}." if total else ""
+        return Outcome(ended + stopped, "bad", reasons)
     counts = ((failed - away, "failed"), (away, "refused"))
     said = " and ".join(f"{counted(count, 'page')} {what}" for count, what in counts if count)
     some = f", {said}" if said else ""

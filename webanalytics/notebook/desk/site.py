@@ -26,6 +26,7 @@ NOT_THERE = frozenset(("dns", "connection", "tls", "timeout"))
 """Failures after which the same host is asked without TLS, where no scheme was given."""
 _SITEMAP_ENDS = (".xml", ".xml.gz", ".gz", ".txt", ".rss", ".atom")
 LONGEST_ADDRESS = 80
+OF_SITEMAP = "The pages are those of the sitemap"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ async def find_sitemaps(text: str, options: Mapping[str, Any]) -> Found:
     """Return the sitemaps of a site: those that its robots.txt names, else one at a usual place."""
     tries = addresses_of(text)
     if is_sitemap(tries[0]):
-        return Found((tries[0],), f"The sitemap {_short(tries[0])}.")
+        return Found((tries[0],), f"{OF_SITEMAP} {_short(tries[0])}.")
     async with Fetcher(fetch_settings({**options, "robots": False})) as fetcher:
         for address in tries:
             parts = urlsplit(address)
@@ -92,15 +93,14 @@ async def find_sitemaps(text: str, options: Mapping[str, Any]) -> Found:
             sitemaps, error = await _children(fetcher, f"{origin}/robots.txt", LARGEST_ROBOTS)
             if sitemaps:
                 more = f" and {len(sitemaps) - 1:,} more" if len(sitemaps) > 1 else ""
-                return Found(sitemaps, f"The sitemap {_short(sitemaps[0])}{more}, which robots.txt names.")
+                said = f"{OF_SITEMAP} {_short(sitemaps[0])}{more}, which robots.txt names."
+                return Found(sitemaps, said)
             if error in NOT_THERE:
                 continue
             for place in USUAL_PLACES:
                 if await _is_there(fetcher, origin + place):
-                    return Found(
-                        (origin + place,),
-                        f"The sitemap {_short(origin + place)}: robots.txt names none, this one is there.",
-                    )
+                    said = f"{OF_SITEMAP} {_short(origin + place)}: robots.txt names none, this one is there."
+                    return Found((origin + place,), said)
             break
     said = (
         f"No sitemap was found: robots.txt of {_short(urlsplit(address).netloc)} names none, and none is "
@@ -139,7 +139,7 @@ async def list_pages(text: str, given: list[str], most: int, options: Mapping[st
         return Listing(pages[:most], found.said)
     read = await listed(found.sitemaps, given or None, None, resolved)
     pages = read.inputs.tolist()
-    cut = f" Its first {most:,} of {len(pages):,} pages." if len(pages) > most else ""
+    cut = f" The first {most:,} of its {len(pages):,} are taken." if len(pages) > most else ""
     return Listing(pages[:most], found.said + cut, with_listed(Origin(), read))
 
 

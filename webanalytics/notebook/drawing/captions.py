@@ -66,6 +66,17 @@ def points_wide(ax: Axes) -> float:
     return float(figure.bbox.width / figure.dpi * 72 * share)
 
 
+def rows_that_fit(ax: Axes | None, most: int) -> int:
+    """Return how many labelled rows stay apart in the axes: in those of the user's own only so many."""
+    if ax is None:
+        return most
+    figure: Any = ax.figure
+    spec = ax.get_subplotspec()
+    share = ax.get_position().height if spec is None else len(spec.rowspan) / spec.get_gridspec().nrows
+    inside = figure.bbox.height / figure.dpi * 72 * share - 150  # title, axis and legend
+    return max(3, min(most, int(inside / (LABEL_SIZE * 1.3))))
+
+
 def title_of(name: str, urls: pd.Series[Any], pages: str = "") -> str:
     """Return what a chart of pages is called: after the one page, or how many they are."""
     if len(urls) == 1:

@@ -31,7 +31,7 @@ KEYWORDS = Operation(
         Parameter(
             "stop_words",
             list[str] | str | None,
-            "Words left out: a list, a language code, or None for the page's own language.",
+            "Words left out: a list, or a language code; without it those of the page's own language.",
             default=None,
             expects="a list of words, a language code such as en, or none",
             local=True,
