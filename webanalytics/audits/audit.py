@@ -255,7 +255,15 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
 
     @property
     def issues(self) -> pd.DataFrame:
-        """What was found: one row for each page and rule, with priority, value, evidence and fix."""
+        """What was found: one row for each page and rule, by priority.
+
+        ``url``, ``page_title``, ``priority``, ``rule_title`` (the rule's name), ``evidence`` (a line of plain
+        text of at most 300 characters), ``fix``, ``rule``, ``category``, ``type``, ``scope``, ``pages``,
+        ``indexable`` (how many of them search engines may index, or could if they did not fail), ``value``
+        and ``threshold`` in one unit, or a count, and ``help`` (the page that explains the rule). What is of
+        a host (``scope``: headers, https, robots.txt) is one row for it, whose ``pages`` have it.
+        ``attrs["webanalytics"]`` says which rules were not tried or failed, and why.
+        """
         from webanalytics.audits.work.muting import unmuted
 
         return self._once("unmuted", lambda: unmuted(self._found, self.origin.mutes))
@@ -306,8 +314,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         Returns
         -------
         pandas.DataFrame
-            ``reason``, ``error_type``, ``pages``, ``option``, ``advice``, ``url`` (of the first page) and
-            ``error_key``, the most frequent first; see `webanalytics.audits.overview.failures.failures`.
+            ``reason`` (one sentence), ``error_type``, ``pages`` (rows), ``option`` (that changes it, else
+            missing), ``advice`` (what the option does), ``url`` (of the first page) and ``error_key`` (the
+            failure's name, which does not change), the most frequent first.
         """
         from webanalytics.audits.overview.failures import failures
 
@@ -348,9 +357,10 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         Returns
         -------
         pandas.DataFrame
-            ``cause`` (a sentence), ``rule``, ``priority``, ``pages``, ``links``, ``points`` (by how much the
-            score rises where it is fixed), ``examples`` and, of search data, ``clicks``; see
-            `webanalytics.audits.causes.causes`.
+            ``cause`` (a sentence), ``rule``, ``priority``, ``type``, ``pages`` (that it touches), ``links``
+            (that lead to what fails, else missing), ``points`` (by how much the score rises where this alone
+            is fixed; none of warnings), ``examples`` (addresses with spaces between them) and, of search
+            data, ``clicks`` of what it touches.
         """
         from webanalytics.audits.causes import causes, ordered
 

@@ -94,25 +94,7 @@ class _Cause:
 
 
 def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
-    """Return what to fix first: one row for each cause.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``cause`` (a sentence), ``rule``, ``priority``, ``type``, ``pages`` (that it touches), ``links`` (that
-        lead to what fails; missing for what is no matter of links), ``points`` (by how much the score rises
-        where this alone is fixed) and ``examples`` (addresses of pages, with spaces between them): the most
-        points first, then by priority and pages. Warnings give no points. Where the pages have a column
-        ``clicks``, that is the last one: the sum over those that the cause touches.
-
-    Examples
-    --------
-    >>> from webanalytics.audits.issues import find_issues
-    >>> pages = {"url": ["a", "b"], "status": ["ok"] * 2, "viewport": ["", "width=1"]}
-    >>> found = find_issues(site := Site(pd.DataFrame(pages)))
-    >>> causes(site, found, Health(site, found))[["cause", "pages", "points"]].values.tolist()
-    [['Viewport missing on a.', 1, 2.5]]
-    """
+    """Return what to fix first, the most points first; see `Audit.causes`."""
     issues = issues.copy(deep=False)
     issues.attrs = {}  # which pandas copies for each part of a frame
     gained = pd.Series(health.points, index=issues.index)

@@ -84,36 +84,9 @@ def find_issues(
     profile: str | os.PathLike[str] | Profile = DEFAULT_PROFILE,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
 ) -> pd.DataFrame:
-    """Return what the rules of a profile find, one row for each issue of a page.
+    """Return what the rules of a profile find; see `Audit.issues`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``url``, ``page_title``, ``priority``, ``rule_title`` (what the rule is called), ``evidence``,
-        ``fix``, ``rule``, ``category``, ``type``, ``scope``, ``pages``, ``indexable`` (how many of the pages
-        search engines may index, or could if they did not answer with an error), ``value``, ``threshold``
-        and ``help`` (the address of the page that explains the rule), by priority, then in the order of the
-        rules, then in that of the pages.
-
-        What is of a host and not of a page (``scope`` is ``host``: headers, https, robots.txt) is one row
-        for each host, whose scheme and host are its ``url``; ``pages`` counts the pages that have it, and
-        ``evidence`` names the share where they are not all. It is 1 in rows of a page.
-        ``value`` is the number measured, in the unit of the threshold if the rule has one, and a count
-        otherwise; it is missing if there is nothing to count. ``evidence`` is one line of plain text, of at
-        most 300 characters.
-
-        Of an audit in a folder, what repeats is in columns of categories: ``url`` and what belongs to a rule.
-
-        ``frame.attrs["webanalytics"]`` has the profile's name, ``rules_not_tried``, a dict of rules to the
-        columns and facts of the fetch that were missing, and ``rules_failed``, a list of rules that broke
-        off on odd data.
-
-    Examples
-    --------
-    >>> pages = {"url": ["https://a.example/"], "status": ["ok"], "title_pixels": [562], "title": ["Tea"]}
-    >>> issues = find_issues(Site(pd.DataFrame(pages)))
-    >>> issues[["rule", "priority", "value", "threshold", "evidence"]].values.tolist()
-    [['title_too_long', 'medium', 562.0, 561.0, 'Tea']]
+    Of an audit in a folder, what repeats is in columns of categories: ``url`` and what belongs to a rule.
     """
     chosen = resolve_profile(profile, thresholds)
     not_tried: dict[str, list[str]] = {}

@@ -86,24 +86,7 @@ def reasons(pages: pd.DataFrame) -> list[tuple[Reason, list[int]]]:
 
 
 def failures(pages: pd.DataFrame) -> pd.DataFrame:
-    """Return why pages could not be read: one row for each reason, the most frequent first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``reason`` (one sentence), ``error_type``, ``pages`` (rows), ``option`` (the option that changes it,
-        such as ``allow_private=True``; missing where there is none), ``advice`` (what the option does),
-        ``url`` (the first of the pages) and ``error_key`` (the name of the failure, which does not change;
-        missing where a foreign service did not name it).
-
-    Examples
-    --------
-    >>> rows = {"url": ["http://10.0.0.1/"], "status": ["error"], "error_type": ["blocked"]}
-    >>> said = "The host is not public; `allow_private=True` lets it through."
-    >>> found = failures(pd.DataFrame({**rows, "error": [said], "error_key": ["private"]}))
-    >>> found[["reason", "pages", "option"]].values.tolist()
-    [['The host is not public.', 1, 'allow_private=True']]
-    """
+    """Return why pages could not be read; see `Audit.failures`."""
     found, urls = reasons(pages), _texts(pages, "url")
     advice = [why.advice for why, _ in found]
     cells: dict[str, list[Any]] = {
