@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import ssl
 import tempfile
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -111,7 +112,9 @@ class BrowserProxy:
                 await writer.start_tls(self._tls, ssl_handshake_timeout=10)
             else:
                 url = f"https://{place}{asked.target}" if place else asked.target
-                with visit.loading():
+                visit.requests += 1
+                stream = asked.headers.get("Accept") == "text/event-stream"  # which has no end
+                with nullcontext() if stream else visit.loading(url):
                     made = await self._answer(visit, url, asked)
                 writer.write(answer(*made, bodiless=asked.method == "HEAD"))
             await writer.drain()
