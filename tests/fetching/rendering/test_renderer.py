@@ -148,6 +148,21 @@ def test_a_browser_that_is_killed_costs_its_page_a_retry() -> None:
     assert started() == {}
 
 
+def test_a_page_that_does_not_close_in_time_is_taken_as_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from playwright.async_api import BrowserContext
+
+    async def hang(_: BrowserContext) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(BrowserContext, "close", hang)
+    with SiteServer(SITE) as site:
+        found = rendered(site, "/", "/2", timeout=120)
+        asked = [request.target for request in site.requests]
+    assert [("<h1>Made</h1>" in made.html, made.note) for made in found] == [(True, "")] * 2
+    assert asked.count("/api") == 2, "no page is rendered again"
+    assert started() == {}
+
+
 def test_a_page_that_ends_its_browser_costs_no_other() -> None:
     pages = {
         **SITE,

@@ -93,8 +93,8 @@ async def render(browser: Browser, visit: Visit, settings: FetchSettings) -> Ren
             try:
                 async with asyncio.timeout(CLOSING):
                     await context.close()
-            except Exception:
-                raise BrowserDiedError from None
+            except Exception:  # a busy machine, or a page that clings: what was read of it stands
+                await browser.close()
     return visit.rendered(url, html, note, clock() - began)
 
 
