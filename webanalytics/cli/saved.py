@@ -102,7 +102,7 @@ def add_saved(commands: Any) -> None:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
     summary = "Name the parts of a saved audit's site, and score each; its report goes by them."
     parser = add(run_segments, "segments", summary, "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'", table)
-    meaning = "part and pattern of its addresses; the first that matches counts"
+    meaning = "part and pattern of its addresses, the first that matches counts; or one column of the pages"
     parser.add_argument("patterns", metavar="NAME=PATTERN", nargs="+", help=meaning)
     summary = "Answer agents about saved audits, over the Model Context Protocol."
     parser = add_command(commands, "mcp", summary, "Clients start it: webanalytics mcp audits")
@@ -197,8 +197,9 @@ def run_mute(arguments: argparse.Namespace) -> int:
 
 def run_segments(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``segments``."""
-    parts = (one.partition("=") for one in arguments.patterns)
-    audit = Audit.of(arguments.audit, "audit").segments({name: pattern for name, _, pattern in parts})
+    given, parts = arguments.patterns, (one.partition("=") for one in arguments.patterns)
+    patterns = given[0] if len(given) == 1 and "=" not in given[0] else {a: b for a, _, b in parts}
+    audit = Audit.of(arguments.audit, "audit").segments(patterns)
     audit.save(arguments.audit)
     show(audit.scores(), arguments)
     return 0
