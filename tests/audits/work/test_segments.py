@@ -59,7 +59,9 @@ def test_a_column_makes_the_parts(audit: wa.Audit, tmp_path: Path) -> None:
 
 
 def test_wrong_calls(audit: wa.Audit) -> None:
-    with pytest.raises(wa.ParameterError, match=r"`patterns` parameter must be a mapping .* name of a column"):
+    with pytest.raises(
+        wa.ParameterError, match=r"`patterns` parameter must be a mapping .* name of a column"
+    ):
         audit.segments("no_such_column")
     with pytest.raises(wa.ParameterError, match="`patterns` parameter must be regular"):
         audit.segments({"shop": "("})
