@@ -130,6 +130,7 @@ async def rendered_all(neighbours: tuple[str, ...]) -> dict[str, dict[str, int]]
                     made = await renderer.render(await fetcher.fetch(origin + path))
                     refused += sum("not public" in why for _, why in made.failed)
             server.close()
+            assert refused > len(MEANS) // 2, "the pages were rendered, and did try"
             found[neighbour] = {"arrived": len(canary.arrived), "refused": refused}
     return found
 

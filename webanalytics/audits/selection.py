@@ -113,16 +113,20 @@ def has_segments(pages: pd.DataFrame) -> bool:
 
 def segmented(pages: pd.DataFrame, patterns: Any, column: Any) -> pd.DataFrame:
     """Return each address of the pages once, with its segment; see `webanalytics.Audit.segments`."""
+    by = patterns if isinstance(patterns, str) else None
     good = isinstance(patterns, Mapping) and all(isinstance(one, str) and one for one in patterns.values())
-    if not good or not patterns or not all(isinstance(name, str) for name in patterns):
-        raise ParameterError.must_be("patterns", "a mapping of names to patterns of addresses")
+    if by not in pages and not (good and patterns and all(isinstance(name, str) for name in patterns)):
+        raise ParameterError.must_be("patterns", "a mapping of names to patterns, or the name of a column")
     if not isinstance(column, str) or column in {"url", *pages.columns, *MADE}:
         raise ParameterError.must_be("column", "a name that no column of the pages has yet")
-    tests = {name: matching(pattern, "patterns") for name, pattern in patterns.items()}
     urls = {_normal(url): url for url in reversed(pages["url"].tolist()) if isinstance(url, str)}
-    named = [
-        next((name for name, is_meant in tests.items() if is_meant(url)), OTHER) for url in urls.values()
-    ]
+    if by is not None:
+        cells = dict(zip(reversed(pages["url"].tolist()), reversed(pages[by].tolist()), strict=True))
+        found = [cells[url] for url in urls.values()]
+        named = [str(cell) if pd.api.types.is_scalar(cell) and pd.notna(cell) else OTHER for cell in found]
+    else:
+        tests = {name: matching(pattern, "patterns") for name, pattern in patterns.items()}
+        named = [next((name for name, is_in in tests.items() if is_in(url)), OTHER) for url in urls.values()]
     return pd.DataFrame({"url": list(urls), column: make_series(named, "string", pd.RangeIndex(len(named)))})
 
 

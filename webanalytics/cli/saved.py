@@ -103,7 +103,7 @@ def add_saved(commands: Any) -> None:
         parser.add_argument(f"--{name}", metavar=metavar, help=meaning)
     summary = "Name the parts of a saved audit's site, and score each; its report goes by them."
     parser = add(_segments, "segments", summary, table)
-    meaning = "part and pattern of its addresses; the first that matches counts"
+    meaning = "part and pattern of its addresses, the first that matches counts; or one column of the pages"
     parser.add_argument("patterns", metavar="NAME=PATTERN", nargs="+", help=meaning)
     summary = "Answer agents about saved audits, over the Model Context Protocol."
     parser = add_command(commands, "mcp", summary, "Clients start it.")
@@ -186,8 +186,9 @@ def _mute(audit: Audit, arguments: argparse.Namespace) -> Said:
 
 
 def _segments(audit: Audit, arguments: argparse.Namespace) -> Said:
-    parts = (one.partition("=") for one in arguments.patterns)
-    audit = audit.segments({name: pattern for name, _, pattern in parts})
+    given, parts = arguments.patterns, (one.partition("=") for one in arguments.patterns)
+    patterns = given[0] if len(given) == 1 and "=" not in given[0] else {a: b for a, _, b in parts}
+    audit = audit.segments(patterns)
     audit.save(arguments.audit)
     return audit.scores(), ""
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from webanalytics.cli import main
 
 PATHS = ("/", "/shop/tea", "/shopping", "/blog/a.html", "/shop/blog/b.html")
 URLS = [f"https://a.example{path}" for path in PATHS]
@@ -39,7 +40,29 @@ def test_the_first_pattern_that_matches_counts(audit: wa.Audit, tmp_path: Path) 
     assert wa.load(cut.save(tmp_path / "saved")).pages["segment"].tolist() == cut.pages["segment"].tolist()
 
 
+def test_a_column_makes_the_parts(audit: wa.Audit, tmp_path: Path) -> None:
+    """In scores, comparisons, charts and the report; pages without a value are `other`, also by the command line."""
+    extra = pd.DataFrame({"url": URLS, "team": ["red", "blue", None, "blue", "red"]})
+    made = audit.with_columns(extra)
+    cut = made.segments("team")
+    assert cut.pages["segment"].tolist() == ["red", "blue", "other", "blue", "red"]
+    assert cut.scores(by="segment").set_index("segment")["pages"].to_dict() == {
+        "blue": 2,
+        "other": 1,
+        "red": 2,
+    }
+    assert wa.compare(audit, cut).scores(by="segment")["segment"].tolist() == ["blue", "other", "red"]
+    assert "blue (2)" in cut.report(tmp_path / "report.html").read_text("utf-8")
+    saved = made.save(tmp_path / "saved")
+    assert main(["segments", str(saved), "team"]) == 0
+    assert wa.load(saved).pages["segment"].tolist() == cut.pages["segment"].tolist()
+
+
 def test_wrong_calls(audit: wa.Audit) -> None:
+    with pytest.raises(
+        wa.ParameterError, match=r"`patterns` parameter must be a mapping .* name of a column"
+    ):
+        audit.segments("no_such_column")
     with pytest.raises(wa.ParameterError, match="`patterns` parameter must be regular"):
         audit.segments({"shop": "("})
     with pytest.raises(wa.ParameterError, match="`patterns`"):

@@ -77,6 +77,21 @@ MEANS = {
     " { const one = document.createElement('iframe'); one.sandbox = 'allow-scripts'; one[name] = text; document.body.append(one) };"
     " f('srcdoc', call); f('src', 'data:text/html,' + encodeURIComponent(call)); const w = open('about:blank');"
     " w?.document.write(call)",
+    "older elements": "add('<input type=image src=' + T + '/input><table background=' + T + '/table><tr><td>x</table><link"
+    " rel=prerender href=' + T + '/prerendered><iframe srcdoc=\"<frameset><frame src=' + T + '/frameset></frameset>\"></iframe>"
+    "<ul style=\"list-style-image:url(' + T + '/list)\"><li>x</ul><p style=\"background:image-set(url(' + T + '/set) 1x);"
+    "border-image:url(' + T + '/border) 1;float:left;shape-outside:url(' + T + '/shape)\">x</p><fencedframe></fencedframe>"
+    "<portal src=' + T + '/portal></portal><div style=\"--a:url(' + T + '/variable);content:var(--a)\">x</div>')",
+    "headers": "add('<iframe src=/headers?' + encodeURIComponent(T) + '></iframe>')",
+    "further interfaces": "const quiet = made => { try { made()?.catch?.(() => 0) } catch {} }; quiet(() => new WebSocketStream("
+    "T.replace('http', 'ws') + '/stream').opened); quiet(() => new PaymentRequest([{supportedMethods: T + '/pay'}], {total: {label:"
+    " 'x', amount: {currency: 'EUR', value: '1'}}}).canMakePayment()); quiet(() => navigator.credentials.get({identity: {providers:"
+    " [{configURL: T + '/identity', clientId: 'x'}]}})); quiet(() => sharedStorage.worklet.addModule(T + '/shared')); quiet(() =>"
+    " navigator.joinAdInterestGroup({owner: T, name: 'x', updateURL: T + '/group'}, 9)); quiet(() => new ReportingObserver(() => 0)"
+    ".observe()); quiet(() => document.startViewTransition()); quiet(() => new FontFace('f', `url(${T}/face)`).load()); quiet(() => "
+    "import(T + '/data.json', {with: {type: 'json'}})); quiet(() => import(T + '/sheet.css', {with: {type: 'css'}})); quiet(() => {"
+    " const one = new Audio(T + '/audio'); one.load() }); quiet(() => caches.open('x').then(kept => kept.add(T + '/cache'))); quiet(()"
+    " => navigator.registerProtocolHandler('web+x', T + '/%s')); quiet(() => WebAssembly.compileStreaming(fetch(T + '/wasm')))",
     "base": "add('<base href=' + T + '/>'); fetch('based', {mode: 'no-cors'}).catch(() => 0); const s = document"
     ".createElement('script'); s.src = 'based.js'; document.head.append(s)",
     "form, navigating": "add('<form action=' + T + '/away></form>'); document.forms[0].submit()",
@@ -222,6 +237,16 @@ async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pag
         )
     elif path == "/reports":
         head += f"\r\nContent-Security-Policy: script-src 'none'; report-uri {unquote(target)}/report"
+        body = b"<script>1</script>"
+    elif path == "/headers":
+        to = unquote(target)
+        head += (
+            f"\r\nLink: <{to}/hinted.css>; rel=preload; as=style, <{to}>; rel=preconnect\r\nRefresh: 1; url={to}/refreshed"
+            f'\r\nReporting-Endpoints: default="{to}/endpoint"\r\nReport-To: {{"group": "nel", "max_age": 60, "endpoints":'
+            f' [{{"url": "{to}/nel"}}]}}\r\nNEL: {{"report_to": "nel", "max_age": 60, "success_fraction": 1}}'
+            f"\r\nContent-Security-Policy: script-src 'none'; report-to default"
+            f'\r\nSpeculation-Rules: "{to}/rules"\r\nUse-As-Dictionary: match="*"\r\nSourceMap: {to}/map'
+        )
         body = b"<script>1</script>"
     status = "302 Found" if path == "/to" else "200 OK"
     writer.write(

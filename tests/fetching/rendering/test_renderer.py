@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,7 +19,7 @@ from tests.fetching.closed_sites import Authority, ClosedSites, basic_lock, no_l
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.fetching.rendering import renderer as module
-from webanalytics.fetching.rendering.browser import VARIABLE
+from webanalytics.fetching.rendering.browser import VARIABLE, Browser
 from webanalytics.fetching.rendering.renderer import Renderer
 from webanalytics.fetching.rendering.visit import Rendered
 from webanalytics.fetching.testing import Reply, SiteServer
@@ -56,10 +58,14 @@ def browsers() -> set[int]:
 
 
 def rendered(
-    site: SiteServer, *paths: str, between: Callable[[], object] = lambda: None, size: int = 1
+    site: SiteServer,
+    *paths: str,
+    between: Callable[[], object] = lambda: None,
+    size: int = 1,
+    timeout: float = 20,
 ) -> list[Rendered]:
     async def run() -> list[Rendered]:
-        settings = FetchSettings(allow_private=True, retries=0, timeout=20)
+        settings = FetchSettings(allow_private=True, retries=0, timeout=timeout)
         found = []
         async with Fetcher(settings) as fetcher, Renderer(fetcher, size) as made:
             for path in paths:
@@ -88,6 +94,49 @@ def test_a_page_is_what_its_scripts_make_of_it() -> None:
     assert "/closed/x" not in asked
 
 
+def test_content_that_comes_late_is_waited_for() -> None:
+    """Longer than a page may take to settle otherwise; a stream that has no end, and polling, are not waited for."""
+    late = b"""<p>words</p><script>fetch('/late').then(answer => answer.text()).then(text => document.body.append(text));
+new EventSource('/stream'); setInterval(() => fetch('/poll'), 100)</script>"""
+    pages = {
+        "/4": late.replace(b"/late", b"/late4"),
+        "/8": late.replace(b"/late", b"/late8"),
+        "/late4": Reply(body=b"brought late", delay=4),
+        "/late8": Reply(body=b"brought late", delay=8),
+        "/poll": b"1",
+        "/stream": Reply(delay=math.inf),
+    }
+    with SiteServer(pages) as site:
+        found = rendered(site, "/4", "/8", timeout=120)
+    assert ["brought late" in made.html for made in found] == [True, True]
+
+
+def test_a_page_that_is_read_too_early_says_what_it_waited_for() -> None:
+    page = b"<p>words</p><script>fetch('/never').then(() => 0); fetch('/soon')</script>"
+    with SiteServer({"/": page, "/never": Reply(delay=math.inf), "/soon": b"1"}) as site:
+        (made,) = rendered(site, "/", timeout=12)
+    assert "words" in made.html
+    assert made.note == f"it was read while it waited for {site.url}/never"
+
+
+def test_the_time_of_a_page_begins_with_its_tab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that goes on by 3,400 seconds of 3,600 while the tab is opened."""
+    usual, time, ahead = Browser.context, asyncio.BaseEventLoop.time, 0
+
+    async def slow(browser: Browser, **settings: Any) -> Any:
+        nonlocal ahead
+        made = await usual(browser, **settings)
+        ahead = 3_400
+        return made
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda loop: time(loop) + ahead)
+    monkeypatch.setattr(Browser, "context", slow)
+    with SiteServer({**SITE, "/api": Reply(body=b"Rendered", delay=2)}) as site:
+        (made,) = rendered(site, "/", timeout=3_600)
+    assert "<h1>Made</h1>" in made.html
+    assert made.note == ""
+
+
 def test_a_browser_that_is_killed_costs_its_page_a_retry() -> None:
     def kill() -> None:
         for pid in browsers():
@@ -96,6 +145,21 @@ def test_a_browser_that_is_killed_costs_its_page_a_retry() -> None:
     with SiteServer(SITE) as site:
         found = rendered(site, "/", "/2", "/next", between=kill)
     assert ["Made" in made.html or "words of it" in made.html for made in found] == [True] * 3
+    assert started() == {}
+
+
+def test_a_page_that_does_not_close_in_time_is_taken_as_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from playwright.async_api import BrowserContext
+
+    async def hang(_: BrowserContext) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(BrowserContext, "close", hang)
+    with SiteServer(SITE) as site:
+        found = rendered(site, "/", "/2", timeout=120)
+        asked = [request.target for request in site.requests]
+    assert [("<h1>Made</h1>" in made.html, made.note) for made in found] == [(True, "")] * 2
+    assert asked.count("/api") == 2, "no page is rendered again"
     assert started() == {}
 
 

@@ -250,7 +250,10 @@ async def redirect_map(
     for place, (page, found) in enumerate(zip(pages, near, strict=True)):
         choice = _declared(page, [None if cells is None else cells.iloc[place] for cells in said], paths)
         rows.append(_row(page, found, choice, targets, sure))
-    _tell_merges(rows)
+    times = Counter(row["new"] for row in rows if row["new"])
+    for row in rows:
+        if times[row["new"]] > 1 and row["note"] is None:
+            row["note"] = f"one of {times[row['new']]} old pages that lead here"
     _tell_splits(rows, targets, nearest(known, targets, pages, 1))
     for name in ("inlinks", "clicks"):
         values = before[name].tolist() if name in before else [None] * len(rows)
@@ -364,11 +367,3 @@ def _tell_splits(rows: list[dict[str, Any]], targets: list[Described], near: lis
     for place, urls in parts.items():
         told = [*filter(None, [rows[place]["note"]]), f"another part of it is on {listed(urls)}"]
         rows[place]["note"] = "; ".join(told)
-
-
-def _tell_merges(rows: list[dict[str, Any]]) -> None:
-    """Note where several old pages lead to one."""
-    times = Counter(row["new"] for row in rows if row["new"])
-    for row in rows:
-        if times[row["new"]] > 1 and row["note"] is None:
-            row["note"] = f"one of {times[row['new']]} old pages that lead here"

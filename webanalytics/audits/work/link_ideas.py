@@ -133,7 +133,8 @@ def _named(
     anchors: Mapping[int, list[tuple[int, str]]],
 ) -> dict[int, list[_Found]]:
     """Return where the contents of pages name each target, once a page: by its longest name."""
-    stops = _stop_words(site)
+    codes = {str(code or "en") for code in site.values("language")}
+    stops = frozenset(word for code in codes for word in stop_words_of(code))
     names = _names(site, pages, anchors, stops)
     spread = Counter(word for row in pages for word in set(_WORD.findall(contents[row].lower())))
     most = max(2.0, COMMON * len(pages))
@@ -182,11 +183,6 @@ def _occurrences(
 
 def _inside(anchor: Name, firsts: Mapping[str, list[Name]]) -> Iterator[Name]:
     return (name for _, name in _occurrences([(word, 0, 0) for word in anchor], firsts))
-
-
-def _stop_words(site: Site) -> frozenset[str]:
-    codes = {str(code or "en") for code in site.values("language")}
-    return frozenset(word for code in codes for word in stop_words_of(code))
 
 
 def _name(text: str) -> Name:

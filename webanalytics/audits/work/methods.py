@@ -391,15 +391,15 @@ class WorkMethods:
         mutes = (*self.origin.mutes, new_mute(rule, url, reason, until))
         return self._judged_by(replace(self.origin, mutes=mutes), "site", "issues")
 
-    def segments(self: Audited, patterns: Mapping[str, str], *, column: str = "segment") -> Any:
+    def segments(self: Audited, patterns: Mapping[str, str] | str, *, column: str = "segment") -> Any:
         """Return this audit with a column that names the part of the site to which each page belongs.
 
         Parameters
         ----------
-        patterns : mapping of str to str
+        patterns : mapping of str to str, or str
             Segments by name, with the address of a page or a pattern of addresses as in `webanalytics.crawl`:
             a folder (``"/shop/*"``), a glob that begins with ``*``, or a regular expression. The first that
-            matches counts; pages of none are ``other``.
+            matches counts; pages of none are ``other``. Or a column of the pages, such as ``page_type``.
         column : str, default "segment"
             Name of the column.
 

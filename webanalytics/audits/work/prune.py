@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
-from webanalytics.audits.content.nearest import Near, Vocabulary, nearest
+from webanalytics.audits.content.nearest import Vocabulary, nearest
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules.content import WITHOUT_SPACES
 from webanalytics.audits.site import Site
@@ -121,15 +121,12 @@ class _Judgement:
     def __init__(self, site: Site, pages: Mapping[int, _Page], limits: Limits) -> None:
         self._site, self._pages, self._limits = site, pages, limits
         self._order = [page for page in pages.values() if page.indexability == "indexable"]
-        self._near = dict(zip((page.row for page in self._order), self._nearest(), strict=True))
+        rows, known = [page.row for page in self._order], Vocabulary()
+        described = known.of_site(site, rows)
+        near = nearest(known, described, described, CANDIDATES) if rows else []
+        self._near = dict(zip(rows, near, strict=True))
         self._known: dict[int, _Advice] = {}
         self._first: dict[int | None, list[_Page]] = {}
-
-    def _nearest(self) -> list[list[Near]]:
-        rows = [page.row for page in self._order]
-        vocabulary = Vocabulary()
-        described = vocabulary.of_site(self._site, rows)
-        return nearest(vocabulary, described, described, CANDIDATES) if rows else []
 
     def all(self) -> dict[int, _Advice]:
         """Return the advice on each page, by its row."""

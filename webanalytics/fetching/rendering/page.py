@@ -12,7 +12,7 @@ from webanalytics.fetching.rendering.visit import Rendered, Visit
 SETTLED = 0.5
 """Seconds without a request and without a change of the document after which a page is as it is."""
 MOST_SETTLING = 5.0
-"""Seconds after its load event that a page may take to settle."""
+"""Seconds after its load event that a page may take to settle; what it asked for by then is waited for."""
 LOOK = 0.25
 """Seconds between two looks."""
 LOADING_SHARE = 0.6
@@ -69,7 +69,7 @@ async def render(browser: Browser, visit: Visit, settings: FetchSettings) -> Ren
     languages = {} if settings.accept_language is None else {"Accept-Language": settings.accept_language}
     context = None
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds) as limit:
             context = await browser.context(
                 user_agent=settings.user_agent,
                 extra_http_headers=languages,
@@ -78,7 +78,10 @@ async def render(browser: Browser, visit: Visit, settings: FetchSettings) -> Ren
                 service_workers="block",
             )
             await context.add_init_script(NO_CALLS)
-            url, html, note = await _read(context, visit, began + READ_SHARE * seconds, settings.max_bytes)
+            page = await context.new_page()
+            began = clock()  # what a busy machine took for the tab is not the page's time
+            limit.reschedule(began + seconds)
+            url, html, note = await _read(page, visit, began + READ_SHARE * seconds, settings.max_bytes)
     except TimeoutError:
         url, html, note = visit.url, "", f"the page did not come to an end in {seconds:g} seconds"
     except Exception as error:
@@ -90,13 +93,12 @@ async def render(browser: Browser, visit: Visit, settings: FetchSettings) -> Ren
             try:
                 async with asyncio.timeout(CLOSING):
                     await context.close()
-            except Exception:
-                raise BrowserDiedError from None
+            except Exception:  # a busy machine, or a page that clings: what was read of it stands
+                await browser.close()
     return visit.rendered(url, html, note, clock() - began)
 
 
-async def _read(context: Any, visit: Visit, until: float, limit: int) -> tuple[str, str, str]:
-    page = await context.new_page()
+async def _read(page: Any, visit: Visit, until: float, limit: int) -> tuple[str, str, str]:
     reading = asyncio.ensure_future(_opened(page, visit, until, limit))
 
     def error(text: str) -> None:
@@ -111,7 +113,7 @@ async def _read(context: Any, visit: Visit, until: float, limit: int) -> tuple[s
     page.on("pageerror", lambda found: error(f"{found.name}: {found.message}"))
     page.on("crash", lambda _: reading.cancel())
     page.on("close", lambda _: reading.cancel())
-    context.on("page", other)
+    page.context.on("page", other)
     try:
         return await reading
     except asyncio.CancelledError:
@@ -132,7 +134,7 @@ async def _opened(page: Any, visit: Visit, until: float, limit: int) -> tuple[st
         )
     except Late:
         note = "not everything was loaded in time"
-    note = await _settled(visit, look, min(until, clock() + MOST_SETTLING)) or note
+    note = await _settled(visit, look, until) or note
     found = await look(HTML.replace("LIMIT", str(limit)))
     if found["url"].startswith("chrome-error:"):
         return visit.url, "", "its scripts lead to a page that could not be loaded"
@@ -145,11 +147,15 @@ async def _settled(visit: Visit, look: _Look, until: float) -> str:
     """Wait until nothing is loaded and nothing changes; return why the wait ended before, if it did."""
     clock = asyncio.get_running_loop().time
     before, since = await look(CHANGED), clock()
-    while clock() < until:
+    asked = end = since + MOST_SETTLING  # what is asked for later is polling
+    while clock() < min(until, end):
         await asyncio.sleep(LOOK)
         now = await look(CHANGED)
         if now != before:
             before, since = now, clock()
         if min(visit.quiet(), clock() - since) >= SETTLED:
             return ""
-    return "it was still changing, or loading, when it was read"
+        if visit.waits_for(asked):
+            end = max(end, clock() + 2 * SETTLED)
+    late = ", ".join(visit.waits_for(asked)[:3])
+    return f"it was read while it waited for {late}" if late else "it was still changing when it was read"

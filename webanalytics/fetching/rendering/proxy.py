@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import ssl
 import tempfile
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -80,10 +81,6 @@ class BrowserProxy:
         """Answer a browser for this page from now on; for None nothing is answered."""
         self._visits[password] = visit
 
-    def _found(self, given: str) -> Visit | None:
-        same = (key for key in self._visits if hmac.compare_digest(key.encode(), given.encode()))
-        return self._visits.get(next(same, ""))
-
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         self._connections.add(task)
@@ -98,7 +95,9 @@ class BrowserProxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         place, password = "", ""
         while (asked := await read_head(reader)) is not None:
-            visit = self._found(password or asked.password)
+            given = (password or asked.password).encode()
+            same = (key for key in self._visits if hmac.compare_digest(key.encode(), given))
+            visit = self._visits.get(next(same, ""))
             if visit is None:
                 if password:  # its page is over
                     return
@@ -111,7 +110,9 @@ class BrowserProxy:
                 await writer.start_tls(self._tls, ssl_handshake_timeout=10)
             else:
                 url = f"https://{place}{asked.target}" if place else asked.target
-                with visit.loading():
+                visit.requests += 1
+                stream = asked.headers.get("Accept") == "text/event-stream"  # which has no end
+                with nullcontext() if stream else visit.loading(url):
                     made = await self._answer(visit, url, asked)
                 writer.write(answer(*made, bodiless=asked.method == "HEAD"))
             await writer.drain()

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-LONG = 3.0
-"""Seconds after which a request keeps a page from settling no longer: it polls, or streams."""
 MOST_REQUESTS = 500
 """Requests of one page."""
 MOST_NOTED = 50
@@ -41,15 +39,14 @@ class Visit:
     requests: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    _under_way: dict[object, float] = field(default_factory=dict)
+    _under_way: dict[object, tuple[float, str]] = field(default_factory=dict)
     _last: float = 0.0
 
     @contextmanager
-    def loading(self) -> Iterator[None]:
+    def loading(self, url: str) -> Iterator[None]:
         """Count a request as under way."""
         key, clock = object(), asyncio.get_running_loop().time
-        self.requests += 1
-        self._under_way[key] = clock()
+        self._under_way[key] = clock(), url
         try:
             yield
         finally:
@@ -58,8 +55,11 @@ class Visit:
 
     def quiet(self) -> float:
         """Return for how many seconds nothing was loaded, 0 while something is."""
-        now = asyncio.get_running_loop().time()
-        return 0.0 if any(now - began < LONG for began in self._under_way.values()) else now - self._last
+        return 0.0 if self._under_way else asyncio.get_running_loop().time() - self._last
+
+    def waits_for(self, before: float) -> list[str]:
+        """Return the addresses that were asked for before a moment, and have not answered."""
+        return [url for began, url in self._under_way.values() if began < before]
 
     def note(self, kept: dict[str, str], key: str, value: str) -> None:
         """Keep a fault once; of too many, one entry says that there were more."""
