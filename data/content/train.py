@@ -5,6 +5,7 @@ CC BY 4.0): a folder with ``html/ID.html.gz``, ``ground-truth/ID.json`` and ``ty
 
     python data/content/train.py WCXB --report   # cross-validated by host, writes nothing
     python data/content/train.py WCXB            # trains on all pages, writes the data file
+    python data/content/train.py WCXB --types    # trains the types of pages alone, keeps the others
 """
 
 from __future__ import annotations
@@ -196,8 +197,13 @@ def fit_blocks(samples: list[Sample], tables: list[Any]) -> CatBoostClassifier:
 
 
 def fit_pages(samples: list[Sample]) -> CatBoostClassifier:
+    tables, kinds = np.stack([sample.page for sample in samples]), [TYPES.index(s.kind) for s in samples]
+    # Many pages have no structured data: each stands for one without, too, and counts half as much.
+    bare, names = tables.copy(), samples[0].page_names
+    bare[:, [name.startswith(("kind_", "og_")) for name in names]] = 0
+    weights = np.repeat([1.0, 0.5], len(samples))
     model = CatBoostClassifier(**COMMON, **PAGE)
-    model.fit(np.stack([sample.page for sample in samples]), [TYPES.index(sample.kind) for sample in samples])
+    model.fit(np.concatenate([tables, bare]), kinds * 2, sample_weight=weights)
     return model
 
 
@@ -247,6 +253,19 @@ def trees_of(model: CatBoostClassifier) -> dict[str, Any]:
     }
 
 
+def arrays_of(models: dict[str, CatBoostClassifier]) -> dict[str, Any]:
+    """Return the arrays of several models by the name of each and of its part."""
+    return {
+        f"{name}_{part}": array for name, model in models.items() for part, array in trees_of(model).items()
+    }
+
+
+def write(arrays: dict[str, Any]) -> None:
+    """Write the data file."""
+    np.savez_compressed(TARGET, **arrays)
+    print(f"{TARGET}: {TARGET.stat().st_size} bytes")
+
+
 def table_of(samples: list[Sample], scores: list[float]) -> str:
     """Return the mean by type, and with the share of articles in the whole development half."""
     pairs = [(sample.kind, score) for sample, score in zip(samples, scores, strict=True) if not sample.small]
@@ -264,6 +283,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--types", action="store_true")
     arguments = parser.parse_args()
     kinds = json.loads((arguments.folder / "types.json").read_text("utf-8"))
     samples = [sample for name, kind in kinds.items() for sample in read(arguments.folder, name, kind)]
@@ -282,6 +302,11 @@ def main() -> None:
     ]
     print(sum(len(sample.labels) for sample in samples), "blocks", len(samples), "pages", flush=True)
     print(f"type of the page: {np.mean(right):.3f}", flush=True)
+    if arguments.types:
+        with np.load(TARGET) as stored:
+            kept = dict(stored)
+        write(kept | arrays_of({"page": pages(list(range(len(samples))))}))
+        return
     tables = [
         np.hstack([sample.table, np.repeat(kind[None].astype(np.float32), len(sample.table), axis=0)])
         for sample, kind in zip(samples, kinds_of, strict=True)
@@ -325,12 +350,9 @@ def main() -> None:
         "block": blocks(everything),
         "confidence": fit_confidence([rows[n] for n in whole], [scores[n] for n in whole]),
     }
-    arrays = {
-        f"{name}_{part}": array for name, model in trained.items() for part, array in trees_of(model).items()
-    }
+    arrays = arrays_of(trained)
     arrays["block_names"], arrays["page_names"] = np.array(samples[0].names), np.array(samples[0].page_names)
-    np.savez_compressed(TARGET, **arrays)
-    print(f"{TARGET}: {TARGET.stat().st_size} bytes")
+    write(arrays)
 
 
 if __name__ == "__main__":

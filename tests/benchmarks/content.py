@@ -49,7 +49,7 @@ def word_f1(text: str, truth: str) -> float:
     return 2 * common / (ours.total() + theirs.total()) if common else 0.0
 
 
-PEERS = ("trafilatura", "resiliparse", "readability", "newspaper")
+PEERS = ("trafilatura", "resiliparse", "readability", "newspaper", "rs_trafilatura")
 """Modules of the other extractors; only the first is a dependency of the package."""
 
 
@@ -101,6 +101,16 @@ def peers() -> Iterator[tuple[str, Read]]:
             return str(article.text)
 
         yield "newspaper4k", newspaper
+    except ImportError:
+        pass
+    try:
+        import rs_trafilatura
+
+        # It looks at addresses as well, where it is given them; here nobody is.
+        yield (
+            "rs-trafilatura",
+            lambda page: rs_trafilatura.extract(page.decode("utf-8", "replace")).main_content or "",
+        )
     except ImportError:
         pass
 

@@ -307,6 +307,34 @@ def test_comments_are_beside_an_article() -> None:
     assert f"First! {POST.strip()}" in found.comments
 
 
+def _shop(things: int, quantities: int) -> str:
+    """Return a shop's page without structured data: a heading, one price, an order form, and other goods below."""
+    others = "".join(
+        f'<div class="card"><a href="/products/lamp-{number}"><img src="{number}.jpg"><h3>Lamp {number}</h3></a>'
+        f'<span class="price">${20 + number}.00</span></div>'
+        for number in range(things)
+    )
+    form = '<form action="/cart/add" method="post"><input name="quantity" value="1"><button>Add to cart</button></form>'
+    return (
+        "<title>Brass lamp – Light</title><nav><ul><li><a href=/collections/all>All</a><li><a href=/cart>Cart</a></ul></nav>"
+        '<main><div class="product__info"><h1>Brass lamp</h1><div class="price">$89.00</div>'
+        f'{form * quantities}<div class="product__description rte"><p>{PROSE}<p>For oil of any kind.</div></div>'
+        f'<section class="related-products"><h2>You may also like</h2><div class="grid">{others}</div></section></main>'
+    )
+
+
+@pytest.mark.parametrize("address", ["", "products/brass-lamp", "collections/lamps/products/brass-lamp"])
+def test_goods_below_a_product_make_it_no_collection(address: str) -> None:
+    found = content(Page(_shop(8, 1), f"https://light.example/{address}" if address else ""))
+    assert found.page_type == "product"
+    assert PROSE.strip() in found.text
+    assert "Lamp 3" not in found.text
+
+
+def test_a_list_of_goods_with_an_order_form_for_each_is_no_product() -> None:
+    assert content(Page(_shop(12, 6), "https://light.example/collections/lamps")).page_type != "product"
+
+
 def test_what_customers_say_of_a_product_is_beside_it() -> None:
     review = "I bought it for my hall in May, and it has not let me down on a single evening since then."
     page = Page(

@@ -24,12 +24,9 @@ import codecs
 import re
 from collections import Counter
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import webencodings
-
-if TYPE_CHECKING:
-    from charset_normalizer import CharsetMatch
 
 DECLARED_BYTES = 300_000
 """Bytes at the start of a page in which a declaration is looked for; shops have 260 kB of scripts before."""
@@ -171,6 +168,8 @@ def _as_utf8(content: bytes) -> str | None:
 
 
 def _detect_legacy(content: bytes, sample: int) -> str:
+    from charset_normalizer import from_bytes
+
     text = bytearray()
     for match in _FOREIGN_RUN.finditer(content[:PRESCAN_BYTES]):
         text += match[0] + b"\n"
@@ -178,17 +177,12 @@ def _detect_legacy(content: bytes, sample: int) -> str:
             break
     # The last run may end in the middle of a character, which has up to four bytes.
     ends = range(4) if len(content) > PRESCAN_BYTES else range(1)
-    matches = filter(None, (_best_match(bytes(text[: len(text) - 1 - end])) for end in ends))
-    best = min(matches, key=lambda match: (match.chaos, -match.coherence), default=None)
+    runs = (bytes(text[: len(text) - 1 - end]) for end in ends)
+    matches = (from_bytes(run, cp_isolation=_CANDIDATES, steps=5, chunk_size=512).best() for run in runs)
+    best = min(filter(None, matches), key=lambda match: (match.chaos, -match.coherence), default=None)
     label = best.encoding if best else "windows-1252"
     encoding = webencodings.lookup(_STANDARD_NAMES.get(label, label.replace("_", "-")))
     return encoding.name if encoding else "windows-1252"
-
-
-def _best_match(text: bytes) -> CharsetMatch | None:
-    from charset_normalizer import from_bytes
-
-    return from_bytes(text, cp_isolation=_CANDIDATES, steps=5, chunk_size=512).best()
 
 
 def decode(content: bytes | str, content_type: str = "") -> Decoded:

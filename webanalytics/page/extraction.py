@@ -104,7 +104,9 @@ def _checked(name: Any, given: Any, taken: frozenset[str], parameter: str) -> Se
         selector = Selector(name, "regex", given.pattern, given.flags & _FLAGS, several)
     elif isinstance(given, str) and given.strip():
         found = _PREFIX.match(given.strip())
-        kind, source = (found[1], found[2]) if found else (_kind(given.strip()), given.strip())
+        kind, source = (found[1], found[2]) if found else ("css", given.strip())
+        if not found and source.startswith(_STEPS):
+            kind = "xpath"
         selector = Selector(name, kind, source, several=several)  # type: ignore[arg-type]
     else:
         raise _wrong(parameter, name, "it is neither a selector nor a compiled regular expression of text")
@@ -123,10 +125,6 @@ def _checked(name: Any, given: Any, taken: frozenset[str], parameter: str) -> Se
         kinds = {"css": "CSS selector", "xpath": "XPath", "regex": "regular expression"}
         raise _wrong(parameter, name, f"it is no {kinds[selector.kind]}: {error}") from None
     return selector
-
-
-def _kind(source: str) -> Kind:
-    return "xpath" if source.startswith(_STEPS) else "css"
 
 
 def _wrong(parameter: str, name: str, why: str) -> ParameterError:

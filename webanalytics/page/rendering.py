@@ -51,7 +51,7 @@ def needs_scripts(page: Page) -> bool:
     >>> [needs_scripts(Page(html + script)) for html in ("<div id=root></div>", "<p>" + "Tea. " * 30)]
     [True, False]
     """
-    if page.is_text or not any(map(_runs, _tagged(page, "script"))):
+    if page.is_text or not any(map(_runs, page.document.elements)):
         return False
     text = page.visible_text
     words = words_of(text)
@@ -62,13 +62,10 @@ def needs_scripts(page: Page) -> bool:
     return words < FEW and _ASKS.search(page.html) is not None
 
 
-def _tagged(page: Page, tag: str) -> Iterator[Element]:
-    return (element for element in page.document.elements if element.tag == tag)
-
-
-def _runs(script: Element) -> bool:
-    kind = (script.get("type") or "").partition(";")[0].strip().lower()
-    return kind in ("", "module", "text/javascript", "application/javascript", "text/babel")
+def _runs(element: Element) -> bool:
+    kind = (element.get("type") or "").partition(";")[0].strip().lower()
+    kinds = ("", "module", "text/javascript", "application/javascript", "text/babel")
+    return element.tag == "script" and kind in kinds
 
 
 def _is_empty_root(page: Page, element: Element) -> bool:

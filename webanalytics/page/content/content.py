@@ -64,6 +64,8 @@ LARGEST_PART = 0.8
 """Share of a page up to which a table is a part of it, and does not lay it out."""
 LONGEST_LABEL = 40
 """Characters in front of the link of a cross-reference."""
+NEAR_HEADING = 15
+"""Blocks from a main heading on in which a price is that of what it names."""
 LITTLE_TEXT = 1_000
 """Characters of visible text below which parts for browsers without scripts are looked at."""
 
@@ -171,12 +173,14 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     table, names = block_features(blocks, known_texts(page), page.title)
     measured, _ = page_features(page, blocks, table, names)
     kinds = softmax(trained.page.raw(measured[:, None]))[0]
+    column = dict(zip(names, table, strict=True))
+    if _sells_one(page, column):
+        kinds = kinds / 2 + 0.5 * (np.array(TYPES) == "product").astype(np.float32)
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
     chances = logistic(trained.block.raw(table)[:, 0])
     best = int(np.argmax(kinds))
     page_type = TYPES[best] if kinds[best] >= OTHER_BELOW else "other"
     weights = weights_of(table)
-    column = dict(zip(names, table, strict=False))
     keep, chances, expected, comments = chosen(chances, kinds, blocks, weights, column)
     row = confidence_features(kinds, chances, keep, weights, expected)
     confidence = float(logistic(trained.confidence.raw(row[:, None]))[0, 0])
@@ -185,6 +189,18 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     if confidence < SURE:
         note = "by_scripts" if _by_scripts(page) else "fragment"
     return Content(page_type, round(confidence, 3), note, Chosen(blocks, keep, comments & ~keep), page)
+
+
+def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
+    """Return whether a price stands behind the one main heading of a page, and a field asks how many."""
+    headings = np.flatnonzero(column["is_h1"])
+    if len(headings) != 1:
+        return False
+    behind = slice(headings[0], headings[0] + NEAR_HEADING)
+    priced = (column["currency"][behind] * column["digits"][behind]).any()
+    fields = [element.get("name") for element in page.document.elements if element.tag == "input"]
+    # Some pages have a second form that stays in view; a list of goods may have one for each.
+    return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
 
 
 def _repeated(chances: Numbers, blocks: Blocks) -> NDArray[np.bool_]:

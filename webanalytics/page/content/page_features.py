@@ -43,13 +43,7 @@ PATH = {
     "service": "services service solutions about pricing features platform company industries",
 }
 _PATH = {word: number for number, words in enumerate(PATH.values()) for word in words.split()}
-
-
-def _ordered(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-GENERATORS = _ordered(
+GENERATORS = (
     "docusaurus sphinx mkdocs vbulletin discourse xenforo shopify wordpress hugo gitbook phpbb "
     "invision woocommerce magento drupal webflow squarespace wix flarum jekyll"
 )
@@ -65,11 +59,10 @@ PHRASES = {
     "more": "read more;continue reading;view all;see all;learn more",
     "review": "verified;out of 5;reviews;rating",
 }
-_PHRASES = {name: tuple(phrases.split(";")) for name, phrases in PHRASES.items()}
 _SUMMED = words("currency date call ends is_p is_li is_td is_h2 is_h3 is_pre is_button")
 MOST_READ = 100_000
 """Characters of a page's text in which phrases are counted."""
-_COUNTED = _ordered("img table form input article section h1 h2 h3 code pre iframe time a p ul")
+_COUNTED = "img table form input article section h1 h2 h3 code pre iframe time a p ul"
 
 
 def page_features(page: Page, blocks: Blocks, table: Numbers, names: list[str]) -> tuple[Numbers, list[str]]:
@@ -81,7 +74,7 @@ def page_features(page: Page, blocks: Blocks, table: Numbers, names: list[str]) 
     groups = spread(np.array([bits(body_name)]), len(GROUPS))[:, 0].tolist()
     found = {
         **_of_data(page),
-        **{f"made_{name}": float(name in written) for name in GENERATORS},
+        **{f"made_{name}": float(name in written) for name in GENERATORS.split()},
         **_of_address(page),
         **_of_blocks(table, names),
         **_of_texts(page, blocks),
@@ -161,9 +154,9 @@ def _of_texts(page: Page, blocks: Blocks) -> dict[str, float]:
     """Return how often phrases and elements are on a page."""
     said = "\n".join(blocks.texts)[:MOST_READ].lower()
     found: dict[str, float] = {
-        f"said_{name}": sum(map(said.count, phrases)) for name, phrases in _PHRASES.items()
+        f"said_{name}": sum(map(said.count, phrases.split(";"))) for name, phrases in PHRASES.items()
     }
     found["title_words"] = page.title.count(" ")
     tags = Counter([element.tag for element in page.document.elements])
-    found.update({f"tag_{tag}": tags[tag] for tag in _COUNTED})
+    found.update({f"tag_{tag}": tags[tag] for tag in _COUNTED.split()})
     return found

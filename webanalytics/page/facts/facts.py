@@ -99,14 +99,12 @@ class FactElements(Collector):
         elif name == "robots" and get("name"):
             self._note_outside("robots")
         elif name in _SHARED_IMAGES:
-            self._shared_image((get("content") or "").strip())
+            link = (get("content") or "").strip()
+            if link and not link[:8].lower().startswith(("http://", "https://")):
+                self._add(self.relative_images, link)
         kind = get("http-equiv")
         if kind and not self.refresh and kind.strip().lower() == "refresh":
             self.refresh = fold(get("content"))[: self.max_length]
-
-    def _shared_image(self, link: str) -> None:
-        if link and not link[:8].lower().startswith(("http://", "https://")):
-            self._add(self.relative_images, link)
 
     def _link(self, element: Element) -> None:
         get = element.get
