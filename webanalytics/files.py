@@ -19,15 +19,6 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
     A reader of ``path`` sees the old file or the new one, never a part of it, even if the process is
     killed. After an error nothing is left behind. A durable file is flushed to the disk before it is renamed;
     permissions are by default those of new files, and no more than those of a file that is replaced.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "notes.txt"
-    >>> with written_whole(target) as temporary:
-    ...     _ = temporary.write_text("whole")
-    >>> target.read_text(), [item.name for item in target.parent.iterdir()]
-    ('whole', ['notes.txt'])
     """
     temporary = path.with_name(f".{path.stem[:40]}-{secrets.token_hex(8)}.tmp")
     # not tempfile: the file gets the mode that the user's umask gives; an existing link is not followed

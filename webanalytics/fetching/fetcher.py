@@ -69,15 +69,6 @@ class Fetcher:
     password file of the environment is used. `FetchSettings.timeout` bounds the time on the
     network of a whole fetch, its retries and robots.txt included; what is spent waiting for a
     turn, for a delay that the site asked for or between tries comes on top.
-
-    Examples
-    --------
-    >>> async def main():
-    ...     async with Fetcher(FetchSettings()) as fetcher:
-    ...         return await fetcher.fetch("example.com")
-    >>> asyncio.run(main())
-    Traceback (most recent call last):
-    webanalytics.fetching.response.FetchError: The `url` parameter must be a valid URL in http or https ...
     """
 
     def __init__(
