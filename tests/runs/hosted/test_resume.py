@@ -19,6 +19,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import webanalytics as wa
+from tests.effort import PROCESS_SECONDS
 from tests.runs.hosted import runner
 from tests.runs.hosted.proxy import Proxy, delay
 from tests.runs.hosted.running import PRICES, Account, page, parts, same
@@ -63,7 +64,7 @@ class Killed:
     def leg(self, progress: Callable[[], int], until: int) -> bool:
         """Run until the progress is reached and kill, or to the end; tell whether it was killed."""
         process = self.start()
-        end = time.monotonic() + 90
+        end = time.monotonic() + PROCESS_SECONDS
         while process.poll() is None and progress() < until:
             assert time.monotonic() < end
             time.sleep(0.002)
