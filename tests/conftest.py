@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,11 @@ from hypothesis import settings
 settings.register_profile("local", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+# What starts hundreds of processes has none compile the modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,10 +71,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of slow files."""
+    """Mark the tests of slow files, and begin with them: what comes last keeps one worker busy while others are done."""
     for item in items:
         if _is_slow(item.path):
             item.add_marker("slow")
+    items.sort(key=lambda item: not _is_slow(item.path))
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

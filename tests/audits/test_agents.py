@@ -251,22 +251,34 @@ def test_a_wrong_call_is_one_sentence_with_the_parameter(
     assert len(answer) < 300
 
 
+@pytest.fixture(scope="module")
+def traps(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Audits with others beside, below and behind links of their folder."""
+    place = tmp_path_factory.mktemp("traps") / "audits"
+    other = place.parent / "other"
+    shutil.copytree(folder, place)
+    for target in (other, place / "deep" / "deeper" / "deepest", place / "file"):
+        shutil.copytree(folder / "2026-10", target)
+    (place / "linked").symlink_to(other)
+    (place / "file" / "audit.json").unlink()
+    (place / "file" / "audit.json").symlink_to(other / "audit.json")
+    return place
+
+
+@pytest.fixture(scope="module")
+def ask_traps(traps: Path) -> Iterator[Ask]:
+    with asking(traps) as function:
+        yield function
+
+
 @pytest.mark.parametrize(
     "name", ["..", "../other", "linked", "file", "deep/deeper/deepest", "site/../2026-10"]
 )
-def test_no_audit_outside_the_folder_is_read(folder: Path, tmp_path: Path, name: str) -> None:
-    place = tmp_path / "audits"
-    shutil.copytree(folder, place)
-    shutil.copytree(folder / "2026-10", tmp_path / "other")
-    shutil.copytree(folder / "2026-10", place / "deep" / "deeper" / "deepest")
-    (place / "linked").symlink_to(tmp_path / "other")
-    shutil.copytree(folder / "2026-10", place / "file")
-    (place / "file" / "audit.json").unlink()
-    (place / "file" / "audit.json").symlink_to(tmp_path / "other" / "audit.json")
-    with asking(place) as ask:
-        assert "`audit` parameter must name an audit" in ask("summary", audit=name)
-        assert [row["audit"] for row in ask("list_audits")["audits"]["rows"]] == ["2026-10", "site/2026-11"]
-        assert "must name an audit" in ask("summary", audit=str(tmp_path / "other"))
+def test_no_audit_outside_the_folder_is_read(traps: Path, ask_traps: Ask, name: str) -> None:
+    assert "`audit` parameter must name an audit" in ask_traps("summary", audit=name)
+    listed = ask_traps("list_audits")["audits"]["rows"]
+    assert [row["audit"] for row in listed] == ["2026-10", "site/2026-11"]
+    assert "must name an audit" in ask_traps("summary", audit=str(traps.parent / "other"))
 
 
 def test_the_runs_of_a_history_are_audits_too(folder: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -51,38 +52,38 @@ CLOSED = "User-agent: *\nDisallow: /a\nUser-agent: googlebot\nDisallow: /b\nUser
 DAY = TODAY.date().isoformat()
 LATER = (TODAY + timedelta(days=3)).date().isoformat()
 
-CASES: dict[str, tuple[Site, set[int], Site]] = {
-    "blocked_for_googlebot": (
+CASES: dict[str, Callable[[], tuple[Site, set[int], Site]]] = {
+    "blocked_for_googlebot": lambda: (
         with_robots(site(page("/a"), page("/b")), CLOSED),
         {1},
         with_robots(site(page("/b")), CLOSED.replace("googlebot", "googlebot-news")),
     ),
-    "blocked_for_bingbot": (
+    "blocked_for_bingbot": lambda: (
         with_robots(site(page("/a"), page("/b")), CLOSED),
         {0},
         with_robots(site(page("/a"), page("/b")), CLOSED.replace("*", "bingo")),
     ),
-    "blocked_resources": (
+    "blocked_resources": lambda: (
         with_robots(site(page("/a"), page("/b", **IMAGES)), "User-agent: *\nDisallow: /img/*.png$"),
         {1},
         with_robots(site(page("/b", **IMAGES)), "User-agent: *\nDisallow: /img/*.gif$\nDisallow: /b.png"),
     ),
-    "content_signal_faults": (
+    "content_signal_faults": lambda: (
         with_robots(site(page("/a"), page("/b")), "User-agent: *\nContent-Signal: ai-train=never"),
         {0},
         with_robots(site(page("/a")), "User-agent: *\nContent-Signal: search=yes, ai-train=no, use=full"),
     ),
-    "content_by_scripts": (
+    "content_by_scripts": lambda: (
         site(page("/a", wordCount=0, scripts=2), page("/b")),
         {0},
         site(page("/a", wordCount=0, scripts=0), page("/b", wordCount=1, scripts=9)),
     ),
-    "sitemap_too_large": (
+    "sitemap_too_large": lambda: (
         listed(at("/1"), files=[{"entries": 50_000, "sitemaps": 1}]),
         {0},
         listed(at("/1"), files=[{"entries": 50_000, "bytes": 52_428_800}]),
     ),
-    "sitemap_other_host": (
+    "sitemap_other_host": lambda: (
         listed(at("/1"), at("/2", sitemap="https://www.example.org/sitemap.xml")),
         {2},
         with_robots(
@@ -90,39 +91,39 @@ CASES: dict[str, tuple[Site, set[int], Site]] = {
             "Sitemap: https://www.example.org/s.xml",
         ),
     ),
-    "sitemap_other_scheme": (
+    "sitemap_other_scheme": lambda: (
         listed(at("/1", sitemap="http://example.org/sitemap.xml")),
         {1},
         listed(at("/1"), at("/2", sitemap="https://other.example/s.xml")),
     ),
-    "sitemap_repeated": (
+    "sitemap_repeated": lambda: (
         listed(at("/1"), at("/2"), at("/1", sitemap=f"{HOST}/news.xml")),
         {1},
         listed(at("/1"), at("/2")),
     ),
-    "sitemap_date_in_future": (
+    "sitemap_date_in_future": lambda: (
         listed(at("/1", lastmod=LATER), at("/2", lastmod="2026-03-02T11:00:00Z")),
         {1},
         listed(at("/2", lastmod="2026-03-02T12:00:00Z"), at("/1", lastmod="soon")),
     ),
-    "sitemap_date_invalid": (
+    "sitemap_date_invalid": lambda: (
         listed(at("/1", lastmod="31.12.2025"), at("/2", lastmod="2026-02-30")),
         {1, 2},
         listed(at("/1", lastmod="2026-01-01T10:00+01:00"), at("/2", lastmod="2026-01"), at("/")),
     ),
-    "sitemap_date_always_today": (
+    "sitemap_date_always_today": lambda: (
         listed(*(at(f"/{number}", lastmod=f"{DAY}T10:00:00Z") for number in range(20))),
         {0},
         listed(*(at(f"/{n}", lastmod=DAY if n else "2026-02-28") for n in range(25))),
     ),
-    "sitemap_not_in_robots": (
+    "sitemap_not_in_robots": lambda: (
         with_robots(listed(at("/1")), "User-agent: *\nSitemap: https://example.org/other.xml"),
         {0},
         with_robots(
             listed(at("/1"), files=[{}, {"url": f"{HOST}/2.xml", "source": "index"}]), f"Sitemap: {FILE}"
         ),
     ),
-    "sitemap_extension_faults": (
+    "sitemap_extension_faults": lambda: (
         listed(at("/1", extension_faults="video without title"), at("/2", extension_faults="")),
         {1},
         listed(at("/1", images=3, extension_faults="")),
@@ -139,7 +140,7 @@ def found(name: str, pages: Site) -> set[int]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_rule_speaks_and_keeps_silent(name: str) -> None:
-    trigger, rows, near_miss = CASES[name]
+    trigger, rows, near_miss = CASES[name]()
     assert found(name, trigger) == rows
     assert found(name, near_miss) == set()
 
@@ -152,7 +153,7 @@ def test_scripts_and_style_sheets_are_resources_too() -> None:
 
 
 def test_evidence_names_the_line() -> None:
-    (finding,) = RULES["blocked_for_googlebot"].find(CASES["blocked_for_googlebot"][0], None)
+    (finding,) = RULES["blocked_for_googlebot"].find(CASES["blocked_for_googlebot"]()[0], None)
     assert (finding.value, finding.evidence) == (None, "robots.txt, line 4: Disallow: /b")
 
 

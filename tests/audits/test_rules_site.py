@@ -20,7 +20,7 @@ def found(name: str, tried: Site) -> list[Finding]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_rule_speaks_of_these_pages(name: str) -> None:
-    case = CASES[name]
+    case = CASES[name]()
     findings = found(name, case.trigger)
     assert {finding.row for finding in findings} == case.rows
     assert len(findings) == len(case.rows), "one finding for each page"
@@ -29,7 +29,7 @@ def test_a_rule_speaks_of_these_pages(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_rule_is_silent_on_a_near_miss(name: str) -> None:
-    assert found(name, CASES[name].near_miss) == []
+    assert found(name, CASES[name]().near_miss) == []
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -32,6 +33,23 @@ def run(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, capture_output=True, text=True, timeout=PROCESS_SECONDS, stdin=subprocess.DEVNULL, **more
     )
+
+
+@pytest.fixture
+def called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command line in this process, where that it is one of its own says nothing more."""
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        try:
+            status = main(arguments)
+        except SystemExit as end:  # of the parser of arguments
+            status = int(end.code or 0)
+        return subprocess.CompletedProcess(arguments, status, *capsys.readouterr())
+
+    return call
 
 
 @pytest.fixture
@@ -82,11 +100,19 @@ def test_a_failed_row_shows_in_the_exit_status(site: SiteServer, tmp_path: Path)
         ),
     ],
 )
-def test_a_wrong_call_is_one_sentence(arguments: list[str], sentence: str) -> None:
-    done = run(*arguments)
+def test_a_wrong_call_is_one_sentence(
+    called: Callable[..., subprocess.CompletedProcess[str]], arguments: list[str], sentence: str
+) -> None:
+    done = called(*arguments)
     assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_call_is_an_exit_status() -> None:
+    done = run("metadata", "x", "-o", "x.doc")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"webanalytics: The `output` parameter [^\n]+\n", done.stderr)
 
 
 def test_input_from_a_table_and_from_standard_input(site: SiteServer, tmp_path: Path) -> None:
@@ -115,22 +141,26 @@ def test_input_from_a_table_and_from_standard_input(site: SiteServer, tmp_path: 
     assert [json.loads(line)["title"] for line in done.stdout.splitlines()] == ["Second"]
 
 
-def test_the_secret_comes_from_a_file_or_the_environment_never_an_argument(tmp_path: Path) -> None:
+def test_the_secret_comes_from_a_file_or_the_environment_never_an_argument(
+    called: Callable[..., subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     file = tmp_path / "secret"
     file.write_text("Jefe\n")
     expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"  # RFC 4231, test case 2
-    for more, environment in ((["--secret-file", str(file)], {}), ([], {"WEBANALYTICS_SECRET": "Jefe"})):
-        done = run("hmac", "what do ya want for nothing?", *more, env={**os.environ, **environment})
-        assert pd.read_csv(io.StringIO(done.stdout))["hmac"].tolist() == [expected]
-    assert run("hmac", "x", "--secret", "Jefe").returncode == 2
+    done = run("hmac", "what do ya want for nothing?", "--secret-file", str(file))
+    assert pd.read_csv(io.StringIO(done.stdout))["hmac"].tolist() == [expected]
+    assert called("hmac", "x", "--secret", "Jefe").returncode == 2
+    monkeypatch.setenv("WEBANALYTICS_SECRET", "Jefe")
+    done = called("hmac", "what do ya want for nothing?")
+    assert pd.read_csv(io.StringIO(done.stdout))["hmac"].tolist() == [expected]
 
 
-def test_records_and_phones() -> None:
-    done = run("dane", RECORD, "-f", "jsonl")
+def test_records_and_phones(called: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = called("dane", RECORD, "-f", "jsonl")
     assert json.loads(done.stdout)["security_level"] == "Recommended"
-    done = run("phones", "+12085813945", "--no-details", "-f", "jsonl")
+    done = called("phones", "+12085813945", "--no-details", "-f", "jsonl")
     assert json.loads(done.stdout)["firstSeen"] == "2024-01-30"
-    done = run("phones", "020 7946 0018", "--region", "GB", "-f", "jsonl")
+    done = called("phones", "020 7946 0018", "--region", "GB", "-f", "jsonl")
     assert json.loads(done.stdout)["phone"] == "+442079460018"
 
 

@@ -117,9 +117,9 @@ def test_odd_names_fail_nobody(name: str) -> None:
 
 BREAKS = "<br>" * 60_000
 BUSY = {
-    "headings in each other": "<h1><div>" * 500 + "Tea" + BREAKS,
+    "headings in each other": "<h1><div>" * 160 + "Tea" + BREAKS,
     "headings without text in each other": "<h1><div>" * 1_000 + BREAKS,
-    "headings around scripts": "<h1><div>" * 500 + BREAKS + "<script>x</script>",
+    "headings around scripts": "<h1><div>" * 160 + BREAKS + "<script>x</script>",
     "prices in each other": "<div itemscope itemtype=https://schema.org/Product>"
     + "<div itemprop=price>" * 1_800
     + BREAKS,
@@ -136,7 +136,7 @@ def test_what_is_in_each_other_is_not_read_for_ever(name: str) -> None:
     started = time.process_time()
     assert page.document.elements
     found = metadata.analyse(page), facts.analyse(page)
-    assert effort_since(started) < 8
+    assert effort_since(started) < 4
     assert len(found[0]["headings"]) == BUSY[name].count("<h1>")
 
 

@@ -68,6 +68,7 @@ def server() -> Iterator[Server]:
         auth = ["--auth=trust", "--username=tests", "--encoding=UTF8", "--locale=C", "--no-sync"]
         subprocess.run([initdb, "-D", data, *auth], check=True, capture_output=True, user=owner, cwd=folder)
         options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=200"
+        options += " -c fsync=off"  # a crash of the machine ends the tests, too
         start = [postgres, "-D", data, "-w", "-o", options, "-l", folder / "log", "start"]
         subprocess.run(start, check=True, stdout=subprocess.DEVNULL, user=owner, cwd=folder)
         try:

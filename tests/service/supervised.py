@@ -16,7 +16,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.effort import BUSY_SECONDS
+from tests.effort import BUSY_SECONDS, PROCESS_SECONDS
 from webanalytics.service.accounts.base import AccountsError
 from webanalytics.service.results import Record
 from webanalytics.service.settings import ServiceSettings
@@ -105,7 +105,7 @@ class Serving:
         return self.wait()
 
     def wait(self) -> tuple[int, str]:
-        _, rest = self.command.communicate(timeout=30)
+        _, rest = self.command.communicate(timeout=PROCESS_SECONDS)
         return self.command.returncode, "\n".join(self.lines) + "\n" + rest
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.effort import PROCESS_SECONDS
 from tests.service.account_stores import Stores, call, new_key
 from tests.service.postgres import program
 from webanalytics.errors import MissingExtraError, ParameterError
@@ -147,7 +148,7 @@ async def main():
 asyncio.run(main())
 """
     processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
-    assert [process.wait(60) for process in processes] == [0] * 4
+    assert [process.wait(PROCESS_SECONDS) for process in processes] == [0] * 4
     assert stores.query("SELECT COUNT(*) FROM accounts") == [("1",)]
     assert stores.query("SELECT COUNT(*) FROM keys") == [("20",)]
     assert version(stores) == [(str(len(schema.MIGRATIONS)),)]

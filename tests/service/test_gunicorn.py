@@ -71,7 +71,7 @@ def test_a_killed_process_is_replaced(gunicorn: Gunicorn) -> None:
 def test_a_signal_stops_all(gunicorn: Gunicorn) -> None:
     workers = gunicorn.processes()
     gunicorn.process.send_signal(signal.SIGTERM)
-    assert gunicorn.process.wait(60) == 0
+    assert gunicorn.process.wait(PROCESS_SECONDS) == 0
     assert wait_until(lambda: not any(psutil.pid_exists(worker) for worker in workers), 30)
     assert "Traceback" not in gunicorn.output
 

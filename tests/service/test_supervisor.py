@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from tests.effort import PROCESS_SECONDS
 from tests.service.supervised import (
     BROKEN,
     SERVICE,
@@ -89,7 +90,7 @@ def test_one_process_serves_itself() -> None:
 
 def test_a_service_that_cannot_start_says_why_in_one_sentence() -> None:
     process = start_stub(BROKEN)
-    _, log = process.communicate(timeout=30)
+    _, log = process.communicate(timeout=PROCESS_SECONDS)
     assert process.returncode == 2
     assert "The accounts database cannot be opened." in log
     assert "Traceback" not in log
@@ -104,7 +105,7 @@ def test_a_taken_port_is_one_sentence() -> None:
             f"The `port` parameter must be a free port; {port} on 127.0.0.1 is taken by another program."
         )
         done = start_stub(SERVICE, port=port)
-        _, log = done.communicate(timeout=30)
+        _, log = done.communicate(timeout=PROCESS_SECONDS)
         assert done.returncode == 2
         assert log.strip() == str(raised.value)
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.effort import PROCESS_SECONDS
 from webanalytics.audits.history import folder as folders
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import crawl_site
@@ -329,7 +330,7 @@ def test_processes_that_append_and_sweep_at_once_lose_nothing(tmp_path: Path) ->
     processes = [
         subprocess.Popen([sys.executable, "-c", code.format(number)], env=root) for number in (1, 2, 3)
     ]
-    assert [process.wait(120) for process in processes] == [0, 0, 0]
+    assert [process.wait(PROCESS_SECONDS) for process in processes] == [0, 0, 0]
     store = folders.store_of(place)
     titles = {
         run["date"][5:13]: folders.audit_of(store, run)[0]["title"].iloc[0] for run in folders.runs_of(store)

@@ -25,7 +25,7 @@ from webanalytics.fetching.testing import SiteServer
 from webanalytics.runs.backends import pipeline
 from webanalytics.runs.workers import pool
 
-PAGES = 1_200
+PAGES = 480
 CONTENT = {f"/p{number}": b"<title>Page %d</title>" % number for number in range(PAGES)}
 SCRIPT = """
 import json, resource, sys

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.effort import PROCESS_SECONDS
 from tests.runs.hosted.faults import Answer, CutError, Exchange, Fault
 from tests.runs.hosted.proxy import Proxy, Record
 from tests.runs.hosted.running import Account, parts, same
@@ -92,7 +93,7 @@ def killed_while_held(call: Killed, rule: Holding, count: int) -> None:
     """Run until the answers to so many requests are kept back, and kill."""
     process = call.start()
     for _ in range(count):
-        assert rule.charged.acquire(timeout=90)
+        assert rule.charged.acquire(timeout=PROCESS_SECONDS)
     assert process.poll() is None
     process.kill()
     process.wait()
