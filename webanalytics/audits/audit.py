@@ -92,13 +92,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
 
     @classmethod
     def of(cls, value: Any, parameter: str) -> Audit:
-        """Return an audit: unchanged, loaded from a folder, or of a frame of pages.
-
-        Raises
-        ------
-        ParameterError
-            For something else.
-        """
+        """Return an audit: unchanged, loaded from a folder, or of a frame of pages."""
         from webanalytics.audits.storage import folders as storage
 
         if isinstance(value, Audit):
@@ -257,12 +251,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
     def issues(self) -> pd.DataFrame:
         """What was found: one row for each page and rule, by priority.
 
-        ``url``, ``page_title``, ``priority``, ``rule_title`` (the rule's name), ``evidence`` (a line of plain
-        text of at most 300 characters), ``fix``, ``rule``, ``category``, ``type``, ``scope``, ``pages``,
-        ``indexable`` (how many of them search engines may index, or could if they did not fail), ``value``
-        and ``threshold`` in one unit, or a count, and ``help`` (the page that explains the rule). What is of
-        a host (``scope``: headers, https, robots.txt) is one row for it, whose ``pages`` have it.
-        ``attrs["webanalytics"]`` says which rules were not tried or failed, and why.
+        ``evidence`` is a line of plain text, ``value`` and ``threshold`` are in one unit, ``indexable`` counts
+        the ``pages`` that search engines may index, ``help`` is the rule's page. What is of a host (``scope``)
+        is one row for it. ``attrs["webanalytics"]`` says which rules were not tried or failed.
         """
         from webanalytics.audits.work.muting import unmuted
 
@@ -314,9 +305,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         Returns
         -------
         pandas.DataFrame
-            ``reason`` (one sentence), ``error_type``, ``pages`` (rows), ``option`` (that changes it, else
-            missing), ``advice`` (what the option does), ``url`` (of the first page) and ``error_key`` (the
-            failure's name, which does not change), the most frequent first.
+            ``reason``, ``error_type``, ``pages``, ``option`` (that changes it), ``advice`` (what it does),
+            ``url`` (of the first page) and ``error_key`` (which never changes), the most frequent first.
         """
         from webanalytics.audits.overview.failures import failures
 
@@ -357,10 +347,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         Returns
         -------
         pandas.DataFrame
-            ``cause`` (a sentence), ``rule``, ``priority``, ``type``, ``pages`` (that it touches), ``links``
-            (that lead to what fails, else missing), ``points`` (by how much the score rises where this alone
-            is fixed; none of warnings), ``examples`` (addresses with spaces between them) and, of search
-            data, ``clicks`` of what it touches.
+            ``cause`` (a sentence), ``rule``, ``priority``, ``type``, ``pages``, ``links`` (that lead to what
+            fails), ``points`` (by how much the score rises where it is fixed; none of warnings),
+            ``examples`` (addresses with spaces between them) and, of search data, ``clicks``.
         """
         from webanalytics.audits.causes import causes, ordered
 

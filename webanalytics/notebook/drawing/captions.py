@@ -68,9 +68,9 @@ def points_wide(ax: Axes) -> float:
 
 def rows_that_fit(ax: Axes | None, most: int) -> int:
     """Return how many labelled rows stay apart in the axes: in those of the user's own only so many."""
-    if ax is None:
+    figure: Any = getattr(ax, "figure", None)
+    if ax is None or figure is None:  # what are no axes is refused where they are drawn in
         return most
-    figure: Any = ax.figure
     spec = ax.get_subplotspec()
     share = ax.get_position().height if spec is None else len(spec.rowspan) / spec.get_gridspec().nrows
     inside = figure.bbox.height / figure.dpi * 72 * share - 150  # title, axis and legend
