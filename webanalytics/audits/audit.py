@@ -251,9 +251,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
     def issues(self) -> pd.DataFrame:
         """What was found: one row for each page and rule, by priority.
 
-        ``evidence`` is a line of plain text, ``value`` and ``threshold`` are in one unit, ``indexable`` counts
-        the ``pages`` that search engines may index, ``help`` is the rule's page. What is of a host (``scope``)
-        is one row for it. ``attrs["webanalytics"]`` says which rules were not tried or failed.
+        ``evidence`` is a line of text, ``value`` and ``threshold`` are in one unit, ``indexable`` counts the
+        ``pages`` that search engines may index, ``help`` is the rule's page. What is of a host (``scope``) is
+        one row for it. ``attrs["webanalytics"]`` says which rules were not tried or failed.
         """
         from webanalytics.audits.work.muting import unmuted
 
