@@ -219,7 +219,7 @@ async def redirect_map(
     `webanalytics.audits.content.nearest`). Texts of less than 30 words are compared with titles, headings and
     addresses, and are sure from 0.8. Below 0.2 a page is gone: nothing takes its place, and least of all
     the home page. Of 79 redirects that the authors of three documentation sites wrote, the first choice is
-    theirs for 89 %, and for all of the 71 % that are called sure.
+    theirs for 89 %, and for all of the 72 % that are called sure.
 
     Examples
     --------
