@@ -14,7 +14,7 @@ import webanalytics as wa
 from tests.benchmarks.corpus import corpus_pages
 from tests.benchmarks.service import busy_seconds
 from webanalytics.operations import AUDIT_PAGES
-from webanalytics.runs.workers.pool import _idle
+from webanalytics.runs.workers.pool import idle_workers
 from webanalytics.runs.workers.worker import answer_page
 
 TIMES = 2
@@ -32,7 +32,7 @@ print(imported - began, time.perf_counter() - imported)
 
 def _busy_workers() -> float:
     """Return the processor seconds of the idle workers so far."""
-    return sum(busy_seconds(worker.process.pid) for worker in _idle._workers)
+    return sum(busy_seconds(worker.process.pid) for worker in idle_workers._workers)
 
 
 def _in_this_process(frame: pd.DataFrame) -> float:

@@ -22,7 +22,7 @@ from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
-from webanalytics.runs.workers.pool import shared_out
+from webanalytics.runs.workers.shared import shared_out
 
 if TYPE_CHECKING:
     from webanalytics.audits.score import Health

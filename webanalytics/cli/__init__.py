@@ -70,9 +70,8 @@ def _status(arguments: list[str]) -> int:
         sys.stderr.write(f"webanalytics: {as_flags(str(error))}\n")
         return 4
     except WebAnalyticsError as error:
-        sys.stderr.write(
-            f"webanalytics: {as_flags(str(error))}\n"
-        )  # in one piece: other processes may write too
+        said = f"webanalytics: {as_flags(str(error))}\n"
+        sys.stderr.write(said)  # in one piece: other processes may write too
         return 2
     except BrokenPipeError:  # the reader of the pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -111,12 +111,12 @@ def common(
     groups = [parser.add_argument_group("options of the run")]
     if hosted:
         groups.append(parser.add_argument_group("hosted API, or another backend"))
-        _hosted_flags(groups[1])
+        _hosted_flags(groups[-1])
     for option in options_for(kind).values():
         if option.key != "backend" and option.key not in taken:
             apart = option.key == "budget" or (kind == "record" and option.key in _OF_REQUESTS)
             shown = replace(option, **_OF_REQUESTS[option.key]) if kind == "record" and apart else option
-            option_flag(groups[apart], shown, hosted and not apart)
+            option_flag(groups[-1] if apart else groups[0], shown, hosted and not apart)
 
 
 _OF_REQUESTS: dict[str, dict[str, Any]] = {

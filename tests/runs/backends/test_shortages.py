@@ -75,7 +75,7 @@ except OSError:
     for descriptor in taken[-{free}:]:
         os.close(descriptor)
 try:
-    pool._idle.new(1024, ())
+    pool.idle_workers.new(1024, ())
 except Exception as error:
     os.close(taken[0])
     sys.exit(shortage_of(error) or repr(error))

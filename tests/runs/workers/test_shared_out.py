@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 import webanalytics as wa
-from webanalytics.runs.workers.pool import shared_out
+from webanalytics.runs.workers.shared import shared_out
 
 
 def only_here(number: int) -> int:  # workers cannot import the tests, and end

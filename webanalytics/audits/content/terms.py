@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -84,9 +83,9 @@ class Terms:
 
     def add(self, language: str, rows: Iterable[tuple[int, str]], portion: Portion) -> None:
         """Add pages that were counted together, of so many rows and names."""
-        new = [name not in self.vocabulary for name in portion.names]
-        for name, known in compress(zip(portion.names, portion.hashes.tolist(), strict=True), new):
-            self.vocabulary.number(name, known)
+        for name, known in zip(portion.names, portion.hashes.tolist(), strict=True):
+            if name not in self.vocabulary:
+                self.vocabulary.number(name, known)
         numbers = self.numbers(portion.names)
         for (row, name), page in zip(rows, portion.pages, strict=True):
             self.pages.append(PageTerms(row, name, language, numbers[page.terms], *page[1:]))
@@ -192,7 +191,7 @@ def count_pages(
 ) -> dict[Hashable, Terms]:
     """Return the terms of pages by group, in the order of their rows; processes may ``share`` the work."""
     from webanalytics.audits.content import counting  # takes time to load
-    from webanalytics.runs.workers.pool import shared_out
+    from webanalytics.runs.workers.shared import shared_out
 
     stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
     how = (tuple(sizes), min_length, stop)

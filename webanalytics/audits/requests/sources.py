@@ -103,9 +103,11 @@ async def _with_robots(
 
 def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
     """Return the error for sitemaps without a page, with the reason of the first."""
-    errors = found["error"].dropna().tolist()
-    reason = str(errors[0]).removesuffix(".") if errors else "It has no row"
-    hint = "" if "crawl" in reason else " `webanalytics.crawl` finds the pages of a site without one."
+    failed = found.dropna(subset=["error"])
+    reason = str(failed["error"].iloc[0]).removesuffix(".") if len(failed) else "It has no row"
+    hint = " `webanalytics.crawl` finds the pages of a site without one."
+    if len(failed) and "error_key" in failed and failed["error_key"].iloc[0] == "not_sitemap":
+        hint = ""  # its sentence says so
     sentence = f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}.{hint}"
     return ParameterError(sentence, parameter)
 

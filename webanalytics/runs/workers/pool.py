@@ -19,17 +19,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
-from webanalytics.core.run_options import resolve
 from webanalytics.errors import BackendError, shortage_of
 from webanalytics.runs.workers.worker import HEADER, PID
-
-T = TypeVar("T")
-Of = TypeVar("Of")
 
 START_SECONDS = 120.0
 TRIES = 3
@@ -309,15 +303,15 @@ class _Idle:
         self._template.close()
 
 
-_idle = _Idle()
-close_idle_workers = _idle.close
-begin_workers = _idle.begin
+idle_workers = _Idle()
+close_idle_workers = idle_workers.close
+begin_workers = idle_workers.begin
 atexit.register(close_idle_workers)
 
 
 def _keep_started(starting: Future[Worker]) -> None:
     if starting.exception() is None:
-        _idle.give(starting.result())
+        idle_workers.give(starting.result())
 
 
 def worker_count(workers: int | None) -> int:
@@ -325,62 +319,6 @@ def worker_count(workers: int | None) -> int:
     if workers is not None:
         return workers
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def shared_out(
-    function: Callable[..., T], messages: Iterable[tuple[Of, tuple[Any, ...]]], share: bool
-) -> Iterator[tuple[Of, T]]:
-    """Yield what a function of a module returns for each message, in their order.
-
-    A message is what it is of, which is yielded with the answer, and the arguments. Where work is to be
-    shared, worker processes do it, as many as the options in use allow; what they cannot is done here.
-    """
-    options = resolve({})
-    size, memory = worker_count(options["workers"]), options["worker_memory"]
-    path, one_at_a_time = f"{function.__module__}:{function.__qualname__}", threading.Lock()
-    busy: set[Worker] = set()
-
-    def here(arguments: tuple[Any, ...]) -> T:
-        with one_at_a_time:
-            return function(*arguments)
-
-    def answer(arguments: tuple[Any, ...]) -> T:
-        try:
-            worker = _idle.warm(memory) or _idle.new(memory, (path,))
-        except BackendError:
-            return here(arguments)
-        busy.add(worker)
-        try:
-            found: T = worker.exchange("call", (path, arguments))
-        except WorkerDiedError:
-            worker.process.close()
-            if worker in busy:
-                return here(arguments)
-            raise
-        busy.discard(worker)
-        _idle.give(worker)
-        return found
-
-    if not share or size < 2:
-        yield from ((of, function(*arguments)) for of, arguments in messages)
-        return
-    waiting: deque[tuple[Of, Future[T]]] = deque()
-    with ThreadPoolExecutor(size, thread_name_prefix="webanalytics-shared") as threads:
-        try:
-            for of, arguments in messages:
-                waiting.append((of, threads.submit(answer, arguments)))
-                while len(waiting) > 2 * size or (waiting and waiting[0][1].done()):
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-            while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
-        except BaseException:  # stopped: nobody waits for what was begun
-            for _, future in waiting:
-                future.cancel()
-            while busy:
-                busy.pop().process.kill()
-            raise
 
 
 class WorkerPool:
@@ -406,7 +344,7 @@ class WorkerPool:
     ) -> Any:
         """Return the worker's answer."""
         async with self._slots:
-            warm = _idle.warm(self._memory)
+            warm = idle_workers.warm(self._memory)
             if warm is not None:
                 try:
                     return await self._ask(warm, kind, names, arguments, deadline)
@@ -434,11 +372,11 @@ class WorkerPool:
             worker.process.kill()
             self._threads.submit(worker.process.close)
             raise
-        _idle.give(worker)
+        idle_workers.give(worker)
         return answer
 
     async def _start(self, names: tuple[str, ...]) -> Worker:
-        starting = self._threads.submit(_idle.new, self._memory, names)
+        starting = self._threads.submit(idle_workers.new, self._memory, names)
         try:
             return await asyncio.shield(asyncio.wrap_future(starting))
         except asyncio.CancelledError:
