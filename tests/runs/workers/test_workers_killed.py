@@ -74,7 +74,11 @@ def test_the_template_may_be_killed_too(monkeypatch: pytest.MonkeyPatch) -> None
 
     pool.close_idle_workers()
     wa.metadata(PAGES.head(1), workers=1, progress=False)
-    while (warm := pool.idle_workers.warm(pool.idle_workers._workers[0].memory if pool.idle_workers._workers else 0)) is not None:
+    while (
+        warm := pool.idle_workers.warm(
+            pool.idle_workers._workers[0].memory if pool.idle_workers._workers else 0
+        )
+    ) is not None:
         warm.process.close()
     monkeypatch.setattr(pool.Template, "fork", fork)
     kills(monkeypatch, 1)
