@@ -46,7 +46,7 @@ class Frontier:
         self._admission = admission
         self._per_host = per_host
         self._read = read
-        self._take_settled = settle
+        self.settle = settle
         self._ahead, self._most_ready = ahead, most_ready
         self._all: list[Candidate] = []
         self._queues: dict[str, deque[Candidate]] = {}
@@ -225,8 +225,8 @@ class Frontier:
         is_row = self._admission.settle(candidate, page, result)
         if is_row:
             self.rows.append(candidate)
-        if self._take_settled is not None:
-            self._take_settled(candidate, result, is_row)
+        if self.settle is not None:
+            self.settle(candidate, result, is_row)
 
     def _take_new(self) -> None:
         """Queue what was admitted, or take what was fetched of it before."""

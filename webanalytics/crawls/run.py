@@ -111,7 +111,7 @@ class _Crawl:
             self._admission,
             self._most_under_way(),
             read,
-            lambda *settled: self._rows.take(*settled),
+            self._rows.take,
             ahead=AHEAD if self._streams else 0,
             most_ready=None if call.options["store"] is None else MOST_READY,
         )
@@ -198,6 +198,7 @@ class _Crawl:
         try:
             kept = store.restore_all(failed_again=again)
             self._rows = RowsInFolder(self._laying, kept, store.path, OUTLINKS, failed_again=again)
+            self._frontier.settle = self._rows.take
         except BaseException:
             store.close()
             raise

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from mmap import mmap
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -114,7 +115,7 @@ class Known:
     """Which pairs of words were seen in which family: a bit each, of a table of eight megabytes."""
 
     def __init__(self) -> None:
-        self._table = np.zeros(1 << (_BITS - 3), np.uint8)
+        self._table = np.frombuffer(mmap(-1, 1 << (_BITS - 3)), np.uint8)  # what `malloc` gives it would keep
 
     def share_new(self, family: str, sketch: NDArray[np.uint32]) -> float:
         """Return the share of hashes that were not seen in a family."""

@@ -175,10 +175,10 @@ class Run:
         grows: bool = False,
     ) -> None:
         """Begin: how much there is to do, how much of it is done, and how to get the finished rows."""
-        forget(self.partial)
-        self.total, self.partial = total, partial
+        before, self.total, self.partial = self.partial, total, partial
         partial.is_over = self._is_over
         begin(partial)
+        forget(before)
         self._showing = (total > 1 or grows) and bar_wanted(wanted)
         if self._showing:
             self.emit(lambda: self._open(total, name, done))
@@ -260,6 +260,7 @@ class Run:
     def finished(self) -> None:
         """Forget the finished rows: the call has returned them all."""
         forget(self.partial)
+        self.partial = None
 
     def interrupted(self) -> AuditInterrupted | None:
         """Return the exception that carries the finished rows, None before there were any inputs."""
@@ -306,8 +307,8 @@ class _LoopThread(threading.Thread):
     """Runs one coroutine on its own event loop."""
 
     def __init__(self, main: Callable[[], Coroutine[Any, Any, Any]], events: queue.SimpleQueue[Any]) -> None:
-        self._context = copy_context()
-        super().__init__(name="webanalytics-loop", daemon=True)
+        work = copy_context().run
+        super().__init__(target=work, args=(self._work,), name="webanalytics-loop", daemon=True)
         self._main = main
         self._events = events
         self._lock = threading.Lock()
@@ -317,16 +318,15 @@ class _LoopThread(threading.Thread):
         self.value: Any = None
         self.error: BaseException | None = None
 
-    def run(self) -> None:
-        """Run the coroutine to its end and put a mark among the events."""
-        self._context.run(self._work)
-
     def _work(self) -> None:
+        """Run the coroutine to its end and put a mark among the events."""
         try:
             self.value = loops.run(self._supervised())
         except BaseException as error:  # raised again in the caller's thread
             self.error = error
         finally:
+            with self._lock:
+                self._task = None  # whose context knows the run, which knows this thread
             self._events.put(_DONE)
 
     async def _supervised(self) -> Any:
@@ -389,14 +389,15 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
             check_call(function, args, kwargs)
             source = Source.of(function, args, kwargs)
             made = run_plain(lambda: source.answer(function, args, kwargs), run)
-            run.finished()
-            return made  # type: ignore[no-any-return]
         except KeyboardInterrupt as interrupt:
             raise run.interrupted() or interrupt from None
         except WebAnalyticsError as error:
             if keeps_frames():
                 raise
             raise error.with_traceback(None) from None
+        else:
+            run.finished()
+            return made  # type: ignore[no-any-return]
         finally:
             current_run.reset(token)
 

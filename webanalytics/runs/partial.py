@@ -62,10 +62,12 @@ def begin(partial: Partial) -> None:
 
 
 def forget(partial: Partial | None) -> None:
-    """Forget the rows of a call that came to its end."""
+    """Forget the rows of a call that came to its end, and let go of what made them, which knows them too."""
     with _changing:
         if partial in _known:
             _known.remove(partial)
+    if partial is not None:
+        partial._make = partial._count = None  # noqa: SLF001
 
 
 def keep(partial: Partial) -> None:
