@@ -67,7 +67,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "service/accounts/store": (("service/test_store", "service/test_readiness"), STORES),
     "service/accounts/writer": (("service/test_writer", STORES[5]), SEVERAL),
     "service/accounts/sqlite": (("service/test_store", "service/test_writer", *STORES[4:]), SEVERAL),
-    **{f"service/accounts/{name}": ((*STORES, SCHEMA), SEVERAL) for name in ("postgres", "schema")},
+    **{
+        f"service/accounts/{name}": (("service/test_postgres", SCHEMA), (*STORES, *SEVERAL))
+        for name in ("postgres", "schema")
+    },
     "service/accounts/keys": (
         ("service/test_key_rules", "service/test_accounts_keys"),
         (SCHEMA, "service/test_auth", "service/test_commands"),

@@ -260,7 +260,7 @@ class Run:
     def finished(self) -> None:
         """Forget the finished rows: the call has returned them all."""
         forget(self.partial)
-        self.partial = None
+        self.partial = self.thread = None
 
     def interrupted(self) -> AuditInterrupted | None:
         """Return the exception that carries the finished rows, None before there were any inputs."""
