@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protego import Protego
 
-from tests.effort import effort_since
+from tests.effort import Steps, effort_since
 from webanalytics.fetching import robots_rules
 from webanalytics.fetching.robots import parse
 from webanalytics.fetching.robots_rules import (
@@ -97,6 +97,23 @@ def test_groups_of_one_crawler_add_up_and_other_lines_do_not_part_them() -> None
     seen = [[file.rules(name).decide(f"{AT}/{path}").allowed for path in "xyz"] for name in "ab"]
     assert seen == [[False, False, True], [False, True, True]]
     assert (file.crawl_delay("a"), file.crawl_delay("b")) == (3.0, 0.0)
+
+
+def test_a_delay_goes_to_the_names_above_it_once() -> None:
+    file = RobotsFile(
+        "User-agent: a\nCrawl-delay: x\nCrawl-delay: 3\nUser-agent: b\nCrawl-delay: 5\nAllow: /\n"
+        "User-agent: c\nDisallow: /\nUser-agent: d\nUser-agent: a\nCrawl-delay: 7\nCrawl-delay: 9"
+    )
+    assert [file.crawl_delay(name) for name in "abcd"] == [3.0, 5.0, 0.0, 7.0]
+
+
+def test_many_names_with_many_delays_take_time_in_proportion() -> None:
+    with Steps() as steps:
+        file = RobotsFile(
+            "".join(f"User-agent: a{number}\n" for number in range(500)) + "Crawl-delay: 1\n" * 500
+        )
+    assert file.crawl_delay("a499") == 1.0
+    assert steps.count < 50 * 1_000, "each name has one delay, and each line is read once"
 
 
 def test_the_deciding_line_is_known() -> None:

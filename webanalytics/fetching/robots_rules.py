@@ -255,7 +255,7 @@ class RobotsFile:
         self.groups: list[Group] = []
         self.sitemaps: list[str] = []
         self._in_names = False
-        self._delayed: set[str] = set()
+        self._undelayed: set[str] = set()  # names of the last group that no delay has followed
         self._delays: dict[str, float] = {}
         self._compiled: dict[tuple[int, ...], RuleSet] = {}
         for number, name, value in lines(raw[:LARGEST].decode("utf-8-sig", "replace")):
@@ -265,8 +265,10 @@ class RobotsFile:
         if name in _USER_AGENT:
             if not self._in_names:
                 self.groups.append(Group())
+                self._undelayed.clear()
             self._in_names = True
             self.groups[-1].names.add(token(value))
+            self._undelayed.add(token(value))
         elif name in _SITEMAP:
             if value and len(self.sitemaps) < MOST_SITEMAPS:
                 self.sitemaps.append(value)
@@ -281,8 +283,8 @@ class RobotsFile:
         elif name in _DELAY:
             seconds = _seconds(value)
             # Not a rule of the standard: it ends no list of names, and goes to those above it.
-            for agent in group.names if seconds is not None else ():
-                self._delays.setdefault(agent, seconds or 0.0)
+            while seconds is not None and self._undelayed:
+                self._delays.setdefault(self._undelayed.pop(), seconds)
         elif name in _SIGNALS and len(group.signals) < MOST_SIGNALS:
             group.signals.append(Signal(name, value, number))
 
