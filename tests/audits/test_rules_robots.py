@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from tests.audits.sites import HOST, page, site
+from tests.effort import Steps
+from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.rules import RULES, robots
 from webanalytics.audits.site import Site
 from webanalytics.fetching.robots import RobotsCopy
@@ -165,3 +167,12 @@ def test_nothing_is_said_without_a_robots_txt(status: int | None) -> None:
 
 def test_nothing_of_crawlers_lowers_the_score() -> None:
     assert {rule.type for rule in robots.RULES} == {"warning"}
+
+
+def test_many_names_with_many_rules_take_time_in_proportion() -> None:
+    names = "".join(f"User-agent: a{number}\n" for number in range(500))
+    told = f"{names}User-agent: *\nUser-agent: Bingbot\n" + "Disallow: /\n" * 500
+    with Steps() as steps:
+        found = robots_problems(f"{told}Sitemap: {FILE}\n")
+    assert found == [f"It closes the whole site to {whom}." for whom in ("all robots", "bingbot")]
+    assert steps.count < 100 * 1_000, "each line is read once, whatever stands above it"

@@ -44,6 +44,7 @@ _OTHERS = frozenset(
 _UNSUPPORTED = frozenset({"noindex", "nofollow", "noarchive"})
 _FIELD = re.compile(r"([A-Za-z][A-Za-z _-]{0,30}?)\s*:(.*)", re.DOTALL)
 _MARKUP = re.compile(r"\s*(?:<!doctype|<html|<head|<body|<\?xml)", re.IGNORECASE)
+_TOLD = {"*": "all robots", "googlebot": "googlebot", "bingbot": "bingbot"}
 _SHOWN = 60
 _MOST_LINES = 5
 
@@ -158,7 +159,7 @@ class _Reader:
         self._unparsable: list[str] = []
         self._unknown: list[str] = []
         self._odd: list[str] = []
-        self._agents: list[str] = []
+        self._agents: dict[str, None] = {}  # those that are told of; all others are one
         self._in_names = False
         self._closes: dict[str, bool] = {}
         self._sitemaps = 0
@@ -190,8 +191,8 @@ class _Reader:
         if not value:
             self._odd.append(f"Line {number} names no user agent.")
         if not self._in_names:
-            self._agents = []
-        self._agents.append(value.lower())
+            self._agents = {}
+        self._agents[value.lower() if value.lower() in _TOLD else ""] = None
         self._in_names = True
 
     def _sitemap(self, number: int, value: str) -> None:
@@ -225,9 +226,8 @@ class _Reader:
 
     def closed(self) -> Iterator[str]:
         for agent, closes in self._closes.items():
-            if closes and agent in ("*", "googlebot", "bingbot"):
-                whom = "all robots" if agent == "*" else agent
-                yield f"It closes the whole site to {whom}."
+            if closes and agent:
+                yield f"It closes the whole site to {_TOLD[agent]}."
 
     def lines(self) -> Iterator[str]:
         for sentences in (self._unparsable, self._unknown, self._odd):
