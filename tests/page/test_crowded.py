@@ -89,10 +89,24 @@ def test_the_count_is_that_of_an_independent_tokenizer(inner: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["<a x='" * 150_000, "<a " * 300 + 'x="' + "a" * 900_000, "<a" + " " * 900_000, "<a a" + " =" * 400_000],
+    [
+        *(
+            "<a x='" * 150_000,
+            "<a " * 300 + 'x="' + "a" * 900_000,
+            "<a" + " " * 900_000,
+            "<a a" + " =" * 400_000,
+        ),
+        *("<a" * 1_000_000, "<a" * 1_000_000 + ">", ("<a" * 30 + ">") * 30_000),
+    ],
 )
 def test_counting_takes_time_in_proportion_to_the_page(page: str) -> None:
     assert decoder.crowd(page.encode()) <= len(page) // 2
+
+
+@pytest.mark.parametrize("length", [1, 59, 60, 61, 62, 5_000])
+def test_attributes_count_however_long_the_name_is(length: int) -> None:
+    assert decoder.crowd(b"<" + b"a" * length + b" x=1" * 300 + b">") == 300
+    assert decoder.crowd(b"<" + b"a" * length + b" x=1" * 255 + b">") == 0
 
 
 @pytest.mark.parametrize("other", ["<svg></svg>", "<select></select>", "<math></math>"])

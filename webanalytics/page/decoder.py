@@ -277,8 +277,11 @@ _VALUE = (
     % {b"b": _BLANK}
 )
 _ANY_ATTRIBUTE = re.compile(rb"[%(b)s/]*+(?:=[^%(b)s/>=]*+|[^%(b)s/>=]++)" % {b"b": _BLANK} + _VALUE)
-_TAG_NAME = rb"</?[a-zA-Z][^%b/>]*+" % _BLANK
-_CROWDED = re.compile(rb"%b[%b/](?=(?:%b){%d}+)" % (_TAG_NAME, _BLANK, _ANY_ATTRIBUTE.pattern, CROWDED_TAG))
+# A longer name is of no tag, and is counted by tokens: a search would read the rest from each of its signs.
+_TAG_NAME = rb"</?[a-zA-Z][^%b/>]{0,60}+" % _BLANK
+_CROWDED = re.compile(
+    rb"%b(?:[%b/](?=(?:%b){%d}+)|[^%b/>])" % (_TAG_NAME, _BLANK, _ANY_ATTRIBUTE.pattern, CROWDED_TAG, _BLANK)
+)
 _TOKEN = re.compile(
     rb"<!--(?:-?>|.*?--!?>|.*)|<(?:[!?]|/[^a-zA-Z])[^>]*+|<(/?)([a-zA-Z][^\s/>]*+)((?:%s)*+)"
     % _ANY_ATTRIBUTE.pattern,
