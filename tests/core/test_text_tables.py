@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from webanalytics.core import strings
 from webanalytics.core.strings import display_width, one_line, shortened, table_lines
 
 
@@ -24,6 +25,15 @@ def test_a_shortened_text_fits(text: str, width: int) -> None:
     assert display_width(short) <= width
     assert short == text or short.endswith("…")
     assert "\u200d…" not in short
+
+
+def test_no_more_of_a_text_is_parted_than_may_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts, seen = strings._graphemes, []
+    monkeypatch.setattr(strings, "_graphemes", lambda text: seen.append(len(text)) or parts(text))
+    assert shortened("🇩🇪" * 1_000_000, 10) == "🇩🇪" * 4 + "…"
+    assert shortened("👩\u200d🚀" + "\u200d" * 1_000_000, 10) == "…"
+    assert shortened("e\u0301" * 1_000_000, 10) == "e\u0301" * 9 + "…"
+    assert max(seen) <= 20 * 10
 
 
 def test_control_characters_never_reach_the_terminal() -> None:

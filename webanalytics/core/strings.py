@@ -111,12 +111,13 @@ def encodable(text: str, instead: str = "\ufffd") -> str:
 
 def shortened(text: str, width: int) -> str:
     """Return a text cut to a number of terminal cells, never within a character of several code points."""
-    if display_width(text) <= width:
+    most = 20 * width  # code points of as many cells at most: to part many flags takes time by their square
+    if len(text) <= most and display_width(text) <= width:
         return text
     if text.isascii():
         return text[: width - 1] + "…"
     kept, room = [], width - 1
-    for grapheme in _graphemes(text):
+    for grapheme in _graphemes(text[:most])[: -1 if len(text) > most else None]:  # that one may be cut
         room -= _cells(grapheme)
         if room < 0:
             break
