@@ -37,8 +37,8 @@ class Pool:
         self.waits: set[float] = set()
 
     @asynccontextmanager
-    async def acquire(self, *, timeout: float) -> AsyncIterator[Pool]:
-        self.waits.add(timeout)
+    async def acquire(self, **how: float) -> AsyncIterator[Pool]:
+        self.waits.add(how["timeout"])
         async with self.turn:
             yield self
 

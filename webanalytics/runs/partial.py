@@ -67,7 +67,7 @@ def forget(partial: Partial | None) -> None:
         if partial in _known:
             _known.remove(partial)
     if partial is not None:
-        partial._make = partial._count = None  # noqa: SLF001
+        partial._make = partial._count = None
 
 
 def keep(partial: Partial) -> None:
