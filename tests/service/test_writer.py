@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.service.account_stores import Stores, call, new_key
+from tests.effort import BUSY_SECONDS
+from tests.service.account_stores import PLANS, Stores, call, new_key
+from tests.service.books import START
 from webanalytics.service.accounts import AccountsError, writer
 from webanalytics.service.accounts.base import Conflict, Receipt
 from webanalytics.service.accounts.keys import Commands
@@ -191,6 +193,25 @@ def test_commits_of_others_are_noticed_and_looked_for_ten_times_a_second(
     assert [round(at - 1_000.0, 2) for at in called] == [0.22, 0.33, 0.44]
     one._on_change = None
     Writer._look(one)
+
+
+def test_who_waits_is_told_of_what_others_commit_and_of_nothing_else(tmp_path: Path) -> None:
+    async def body() -> None:
+        told = asyncio.Event()
+        path = tmp_path / "accounts.db"
+        one = Writer(path, Commands(PLANS), lambda: START, on_change=told.set)
+        await one.open()
+        await asyncio.wait_for(told.wait(), BUSY_SECONDS)  # what was before it came is not known to it
+        told.clear()
+        await one.submit(Commands.beat, ())
+        await asyncio.sleep(3 * writer.LOOK_SECONDS)
+        assert not told.is_set(), "its own"
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("DELETE FROM processes")
+            await asyncio.wait_for(told.wait(), BUSY_SECONDS)
+        await one.close()
+
+    asyncio.run(body())
 
 
 def test_sqlite_older_than_it_may_be_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
