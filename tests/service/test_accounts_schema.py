@@ -46,6 +46,15 @@ def test_an_empty_database_becomes_the_newest(stores: Stores) -> None:
         assert version(stores) == [(str(len(schema.MIGRATIONS)),)]
 
 
+def test_nothing_is_written_where_nothing_is_new() -> None:
+    steps = schema.migrate("postgresql")
+    said = [next(steps)[0], steps.send([])[0]]
+    with pytest.raises(StopIteration) as end:
+        steps.send([(len(schema.MIGRATIONS),)])
+    assert end.value.value == len(schema.MIGRATIONS)
+    assert [statement.split()[0] for statement in said] == ["CREATE", "SELECT"]
+
+
 def test_version_0_becomes_the_newest(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(schema, "MIGRATIONS", ())

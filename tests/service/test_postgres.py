@@ -440,8 +440,8 @@ def test_a_store_closes_when_its_work_is_done(monkeypatch: pytest.MonkeyPatch) -
         await accounts.beat()
         accounts.keep_doing(accounts.beat, 3.0)
         pool.seconds = 1.0
-        waiting = [asyncio.create_task(accounts.charge(call(key, 1), None)) for _ in range(300)]
         gone = asyncio.create_task(accounts.reserve(call(key, 100)))
+        waiting = [asyncio.create_task(accounts.charge(call(key, 1), None)) for _ in range(300)]
         await asyncio.sleep(0.5)
         gone.cancel()
         closing = asyncio.create_task(accounts.close())
