@@ -17,6 +17,8 @@ from webanalytics.crawls import run as crawls
 from webanalytics.crawls.traps import Known
 from webanalytics.fetching.testing import SampleSite, sample_site
 from webanalytics.runs import run as runs
+from webanalytics.runs.boundary import Run
+from webanalytics.runs.partial import Partial
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,13 @@ def test_what_a_call_has_made_goes_with_its_frame(
     del frame
     assert len(made) > 1
     assert [found() for found in made if found() is not None] == []
+
+
+def test_what_a_refused_call_has_finished_can_be_asked_for_by_who_began_it() -> None:
+    partial = Partial(lambda: "rows", lambda: 4)
+    with pytest.raises(wa.ParameterError), Run().ending(partial, lambda: 9):
+        raise wa.ParameterError("No.", "sitemap")
+    assert (partial.rows, partial()) == (4, "rows")
 
 
 def test_the_table_of_a_crawls_words_goes_back_to_the_system() -> None:

@@ -245,7 +245,7 @@ class Run:
             yield
         except BaseException as error:
             if is_refusal(error):
-                forget(partial)
+                forget(partial, refused=True)
             elif alone or isinstance(error, Exception):
                 keep(partial)
                 if isinstance(error, (HostedError, WriteError)):

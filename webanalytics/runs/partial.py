@@ -61,12 +61,12 @@ def begin(partial: Partial) -> None:
         _known.append(partial)
 
 
-def forget(partial: Partial | None) -> None:
+def forget(partial: Partial | None, *, refused: bool = False) -> None:
     """Forget the rows of a call that came to its end, and let go of what made them, which knows them too."""
     with _changing:
         if partial in _known:
             _known.remove(partial)
-    if partial is not None:
+    if partial is not None and not refused:  # else somebody may ask for them yet
         partial._make = partial._count = None
 
 
