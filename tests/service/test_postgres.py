@@ -432,7 +432,10 @@ def test_as_many_calls_wait_as_may(monkeypatch: pytest.MonkeyPatch) -> None:
     clock.run(body())
 
 
-def test_a_store_closes_when_its_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("count", "place"), [(0, 0), (300, 0), (300, 300)])
+def test_a_store_closes_when_its_work_is_done(
+    count: int, place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def body() -> None:
         pool, accounts = made()
         groups = groups_of(accounts, monkeypatch)
@@ -440,8 +443,10 @@ def test_a_store_closes_when_its_work_is_done(monkeypatch: pytest.MonkeyPatch) -
         await accounts.beat()
         accounts.keep_doing(accounts.beat, 3.0)
         pool.seconds = 1.0
-        gone = asyncio.create_task(accounts.reserve(call(key, 100)))
-        waiting = [asyncio.create_task(accounts.charge(call(key, 1), None)) for _ in range(300)]
+        commands: list[Any] = [accounts.charge(call(key, 1), None) for _ in range(count)]
+        commands.insert(place, accounts.reserve(call(key, 100)))
+        waiting = [asyncio.create_task(command) for command in commands]
+        gone = waiting.pop(place)
         await asyncio.sleep(0.5)
         gone.cancel()
         closing = asyncio.create_task(accounts.close())
@@ -450,8 +455,8 @@ def test_a_store_closes_when_its_work_is_done(monkeypatch: pytest.MonkeyPatch) -
             await accounts.charge(call(key, 1), None)
         await closing
         assert all(isinstance(task.result(), Receipt) for task in waiting)
-        assert groups == [256, 44]
-        assert pool.books.rows("SELECT balance, held FROM accounts") == [(4_700, 0)]
+        assert groups == ([256, 44] if count else [])
+        assert pool.books.rows("SELECT balance, held FROM accounts") == [(5_000 - count, 0)]
         assert pool.books.rows("SELECT * FROM processes") == []
         assert pool.done[-1] == "close"
         ended = len(pool.done)
