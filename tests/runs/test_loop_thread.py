@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import webanalytics as wa
-from tests.effort import BUSY_SECONDS
+from tests.effort import BUSY_SECONDS, PROCESS_SECONDS
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs import partial
 from webanalytics.runs.boundary import Run, plain, run_plain
@@ -224,12 +224,12 @@ def test_ctrl_c_in_a_terminal_is_quiet_and_writes_the_rows(
         text=True,
         start_new_session=True,
     )
-    end = time.monotonic() + BUSY_SECONDS
+    end = time.monotonic() + PROCESS_SECONDS
     while len(half_slow_server.requests) < 12 and process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
     time.sleep(5)  # the pages that were answered are analysed
     os.killpg(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=BUSY_SECONDS)
+    _, stderr = process.communicate(timeout=PROCESS_SECONDS)
     assert process.returncode == 130
     assert "interrupted after 6 of 12 rows" in stderr
     assert "Traceback" not in stderr
