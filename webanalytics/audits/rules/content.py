@@ -35,11 +35,6 @@ _SENTENCE = re.compile(r"[.!?…。！？؟।][\"'”’“»«)\]]*\s*$")
 _IPSUM = ("ipsum", "Ipsum", "IPSUM")
 _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
-_DOUBTS = {
-    "by_scripts": "Next to nothing is shown before scripts run, perhaps not all there is: ",
-    "fragment": "The text that was found may be a part of it: ",
-}
-
 _SCRIPTS = 'Scripts may bring its content: `render="auto"` lets a browser run them.'
 # Their words are a matter of definition: a limit in words does not hold for them.
 WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
@@ -61,12 +56,15 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
         if words is None or language in WITHOUT_SPACES or words >= threshold:
             continue
         if words:
-            content = site.shared_blocks.content(url, *said)
-            is_doubtful = content.is_doubtful(said[-1])
-            if is_doubtful and words_in(said[0] or "") >= threshold:
-                continue  # the page shows more, and nobody knows how much of it is its own
-            doubt = _DOUBTS.get(said[-1], "") if is_doubtful else ""
-            yield Finding(row, words, f"{doubt}{content.text or ''}"[:500])
+            content, lead = site.shared_blocks.content(url, *said), ""
+            text = content.text or ""
+            if content.is_doubtful(said[-1]):
+                if (shown := words_in(said[0] or "")) >= threshold:
+                    continue  # and nobody knows how much of it is the page's own
+                lead = "Next to nothing is shown before scripts run, perhaps not all there is: "
+                if said[-1] != "by_scripts":
+                    lead, text = f"The page shows {shown:,} words in all: ", said[0] or text
+            yield Finding(row, words, f"{lead}{text}"[:500])
         elif any(said[:2]):
             yield Finding(row, words, "All that the page shows stands on most pages of the site.")
 
