@@ -85,6 +85,17 @@ def test_what_a_crawl_left_out_on_purpose_is_not_removed_either() -> None:
     assert set(changes(wa.compare(near, whole), site).values()) == {"same", "unchecked", "missing"}
 
 
+def test_a_comparison_counts_pages_as_an_audit_does() -> None:
+    """Two pages, and an address that leads nowhere both times."""
+    with SiteServer(chain(1)) as site:
+        audit, other = (wa.crawl(site.url, sitemap=None, **OPTIONS) for _ in range(2))
+    assert "2 pages, 2 ok, 0 failed, 1 missing" in " ".join(repr(audit).split())
+    comparison = wa.compare(audit, other)
+    assert changes(comparison, site) == {"/": "same", "/0": "same", "/1": "missing"}
+    assert "2 pages same, 1 missing" in " ".join(repr(comparison).split())
+    assert comparison.parts()["Changed pages"].empty
+
+
 def test_a_page_that_refuses_or_fails_is_neither_fixed_nor_removed() -> None:
     before = {"/": page("Home", "/a", "/b", "/c")} | {f"/{name}": page(name) for name in "abc"}
     after = before | {"/a": Reply(403), "/b": Reply(429), "/c": Reply(404)}

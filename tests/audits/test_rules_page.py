@@ -59,6 +59,21 @@ def test_a_rule_speaks_of_the_page_with_the_fault_and_not_of_the_other(
         assert issue["value"] == case.value
 
 
+def test_names_are_no_sentences_that_could_be_hard_to_read() -> None:
+    """The same words as sentences, and as a table of contents."""
+    said = [f"{name} of interorganisational communication" for name in ("Harmonisation", "Certification") * 9]
+    listed = "".join(f"<li>{place}. {text}</li>" for place, text in enumerate(said, 1))
+    pages = [
+        page(text=". ".join(said) + "."),
+        page(text=f"All departments are open today.</p><ul>{listed}</ul>"),
+    ]
+    urls = ["https://example.org/sentences", "https://example.org/names"]
+    audit = wa.audit(pd.DataFrame({"url": urls, "html": pages}), progress=False, workers=1)
+    assert (audit.raw["fleschReadingEase"] < 30).all()
+    found = audit.issues.loc[audit.issues["rule"] == "readability_very_difficult", "url"]
+    assert found.tolist() == urls[:1]
+
+
 def test_a_good_page_has_no_issue(issues: pd.DataFrame) -> None:
     assert issues.loc[issues["url"] == "https://example.org/good", "rule"].tolist() == []
 

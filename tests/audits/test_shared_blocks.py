@@ -119,6 +119,20 @@ def test_pages_written_from_one_draft_keep_it() -> None:
     assert named(made, "near_duplicate") == set(pages)
 
 
+def test_what_several_sections_share_is_no_draft() -> None:
+    """A footer is longer than the thin pages of one section, and so the most of their main texts."""
+    footer = prose("footer", 40)
+    texts = {f"{part}/{n}": f"{part} name{n}\n{footer}" for part in ("tools", "books") for n in range(12)}
+    assert own_of_main(blocks_of(texts), "tools/1", texts["tools/1"]) == "tools name1"
+    draft = {path: text for path, text in texts.items() if path.startswith("tools")}
+    more = {f"books/{n}": prose(f"book {n}", 40) for n in range(12)}
+    assert own_of_main(blocks_of(draft | more), "tools/1", texts["tools/1"]) == texts["tools/1"]
+
+
+def own_of_main(shared: SharedBlocks, path: str, text: str) -> str | None:
+    return shared.content(f"https://site.example/{path}", text, text, "").text
+
+
 def test_words_are_what_white_space_parts_and_letters_or_digits_have() -> None:
     texts = ("a - b2 — c's std::map", "", "...", "東京 tea", "std::map<東京>, std::map")
     assert [words_in(text) for text in texts] == [4, 0, 0, 3, 5]

@@ -78,6 +78,8 @@ def test_ten_real_pages_and_an_endless_trap(first: str, trap: Write, kind: str, 
     assert set(HOME) <= set(found.rows)
     assert len(found.rows) - len(HOME) <= most
     assert kind in {row["kind"] for row in found.traps}
+    # links below themselves are refused before any is fetched
+    assert all((row["fetched"] > 0) != (row["kind"] == "repeating path") for row in found.traps), found.traps
     assert found.reasons("trap")
     assert {detail for reason, detail, *_ in found.skipped.values() if reason == "trap"} <= {
         row["pattern"] for row in found.traps

@@ -250,6 +250,9 @@ HOSTILE = {
     "formatting left open in a block": lambda: (
         "<div>" + "".join(f"<b id={n}>" for n in range(3_000)) + "</div>" + "<p>x</p>" * 3_000
     ),
+    "formatting opened anew by each block, which ends": lambda: (
+        "<div>" + "".join(f"<b id={n}>" for n in range(100)) + "</div>" + "<div>x</div>" * 30_000
+    ),
     "ends of paragraphs in elements left open": lambda: "<span>" * 19_000 + "</p>" * 200_000,
 }
 
@@ -287,6 +290,11 @@ def test_attributes_are_counted_however_they_are_parted(between: str) -> None:
     assert effort_since(started) < 2
 
 
+FORMATS = ("b", "i", "code", "em", "strong", "tt", "u", "s", "small")
+BEGUN = "".join(f"<{name}>" for name in FORMATS)
+ENDED = "".join(f"</{name}>" for name in reversed(FORMATS))
+
+
 @pytest.mark.parametrize(
     "html",
     [
@@ -299,6 +307,8 @@ def test_attributes_are_counted_however_they_are_parted(between: str) -> None:
         "<svg>" + "<path d=M0/>" * 60_000 + "</svg>",
         "<a name=x>" * 60_000,
         "<script>" + "a<div>b " * 60_000 + "</script><p>a",
+        # a book on one page, each of whose elements is closed
+        "".join(f"<div>{BEGUN}a{ENDED}</div>" for _ in range(15_000)),
     ],
 )
 def test_long_pages_keep_nobody_busy(html: str) -> None:

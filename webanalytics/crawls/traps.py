@@ -148,6 +148,7 @@ class Traps:
         self._found: dict[str, Trap] = {}
         self._closed_names: set[str] = set()
         self._closed_roots: set[str] = set()
+        # pages under each name: different from another value's, equal, and the first of their kind
         self._sessions: dict[str, list[int]] = {}
         self._texts: dict[str, str] = {}
 
@@ -177,8 +178,8 @@ class Traps:
         if not barren:
             self.fruitful[folder_of(url)] += 1
         self._compare_session(url, trace, page.text)
-        if self._handling == "report" and (trap := self._refuses(url, trace)) and trap.family is None:
-            trap.seen += 1
+        if self._handling == "report" and (trap := self._refuses(url, trace)):
+            trap.seen += trace.repeated is not None
         if pattern.numbered:
             self._count(url, trace, page.text, barren=barren, same=same)
         return barren
@@ -267,11 +268,10 @@ class Traps:
 
     def _compare_session(self, url: str, trace: Trace, text: str) -> None:
         bare, name = trace.session or (url, "")
-        first = self._texts.get(bare)
-        if first is None:
-            self._texts[bare] = text
-        elif name:
-            self._sessions.setdefault(name, [0, 0])[first == text] += 1
+        place = 2 if bare not in self._texts else self._texts[bare] == text
+        self._texts.setdefault(bare, text)
+        if name:
+            self._sessions.setdefault(name, [0, 0, 0])[place] += 1
 
     def refuses(self, url: str, trace: Trace) -> Trap | None:
         """Return the trap that an address belongs to, None if it may be fetched."""
@@ -291,7 +291,7 @@ class Traps:
 
     def _session(self, url: str, session: tuple[str, str]) -> Trap | None:
         bare, name = session
-        different, equal = self._sessions.get(name, (0, 0))
+        different, equal, new = self._sessions.get(name, (0, 0, 0))
         if bare not in self._texts or equal < SESSION_PROOF or equal < 4 * different:
             return None
         shown = f"{name}=…"
@@ -299,7 +299,9 @@ class Traps:
             f"{equal} of {equal + different} pages have the same text under another value of {name}, "
             "as with the number of a session"
         )
-        return self._found.setdefault(shown, Trap(shown, "session", evidence, url))
+        trap = self._found.setdefault(shown, Trap(shown, "session", evidence, url))
+        trap.seen = different + equal + new
+        return trap
 
     def suspects(self, key: str) -> bool:
         """Return whether addresses that are counted together may turn out to be a trap."""
@@ -318,7 +320,8 @@ class Traps:
         if self._handling != "stop":
             return []
         return [
-            f"{trap.pattern} was left as endless after {trap.fetched:,} of its pages, with "
+            f"{trap.pattern} was left as endless"
+            f"{f' after {trap.fetched:,} of its pages' * (trap.fetched > 0)}, with "
             f"{skipped.get(trap.pattern, 0):,} known addresses not fetched."
             for trap in self._found.values()
             if trap.certain == certain

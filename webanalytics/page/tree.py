@@ -44,7 +44,7 @@ MANY_OPTIONS = 2_000
 parser go through all before it."""
 
 MAX_REOPENED = 2_000_000
-"""Tags times formatting elements left open: 400 bytes each at worst."""
+"""Tags that begin an element times formatting elements left open: 400 bytes each at worst."""
 
 NOTED = (
     *("aria-controls", "aria-describedby", "aria-labelledby", "aria-owns", "for", "headers", "hidden", "id"),
@@ -142,7 +142,9 @@ def keeps_busy(data: bytes, few_tags: int = FEW_TAGS, many_tags: int = MANY_TAGS
     for name, count in most.items():
         if name not in _CLOSED:
             nested += count // 5 if name in _FORMATTING else count
-    return tags * formatting > MAX_REOPENED or tags * nested > MAX_STEPS
+    # They are opened anew where a block has ended, and each that begins ends once.
+    begun = tags - data.count(b"</")
+    return begun * formatting > MAX_REOPENED or tags * nested > MAX_STEPS
 
 
 def _left_open(data: bytes) -> dict[bytes, int]:

@@ -31,9 +31,9 @@ class Comparison:
     pages : pandas.DataFrame
         ``url``, ``change`` and ``fields`` (how many changed). ``changed`` pages come first: those that left
         the index, then those with the most changes, and among them those that are ``gone``: they answer
-        HTTP 404 or 410 now. ``added`` and ``removed`` ones are in one audit alone, as addresses without a
-        page may be, which are ``missing``; one of them did not look at ``unchecked`` ones: it was stopped,
-        left them out, or got no answer. The others are the ``same``.
+        HTTP 404 or 410 now. ``added`` and ``removed`` ones are in one audit alone; ``missing`` are addresses
+        without a page, in one of the two or in both; one of them did not look at ``unchecked`` ones: it was
+        stopped, left them out, or got no answer. The others are the ``same``.
     changes : pandas.DataFrame
         ``url``, ``field``, ``before``, ``after``: one row for each field of a page that changed, in the order
         of the pages; in the end changed robots.txt files. The guide on audits lists the fields.
@@ -212,11 +212,13 @@ class Comparison:
 
         cells = zip(self.changes["before"], self.changes["after"], strict=True)
         shown = pd.DataFrame([difference(*pair) for pair in cells], columns=["before", "after"], dtype=object)
+        in_both = self.pages["url"].isin(self._judged[0].rows.keys() & self._judged[1].rows.keys())
+        unchanged = self.pages["change"].eq("same") | (self.pages["change"].eq("missing") & in_both)
         parts = {
             "Summary": self.summary(),
             "Issues": self.issues,
             "Changed fields": self.changes[["url", "field"]].join(shown),
-            "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
+            "Changed pages": self.pages[~unchanged].reset_index(drop=True),
         }
         if has_segments(self.after.pages):
             parts["Segments"] = self.scores()

@@ -311,10 +311,10 @@ def _page_change(url: str, before: Judged, after: Judged, *, is_changed: bool) -
         return "gone" if old == "read" and after.is_missing(url) else "changed"
     if "unchecked" in (old, new):
         return "added" if old == "absent" else "unchecked"
-    if "absent" in (old, new):
-        lacking = before.is_missing(url) or after.is_missing(url)
-        return "missing" if lacking else "added" if old == "absent" else "removed"
-    return "same"
+    lacks = [side.is_missing(url) for side in (before, after)]
+    if all(lacks) or (any(lacks) and "absent" in (old, new)):
+        return "missing"
+    return "added" if old == "absent" else "removed" if new == "absent" else "same"
 
 
 def _keys(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Keys, Keys]:

@@ -6,8 +6,9 @@ is told from a sample of pages, so that memory does not grow with the site.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -78,6 +79,9 @@ class SharedBlocks:
         self._shared = {
             group: _most_have(texts, list(those.values()), "/" in group) for group, those in found.items()
         }
+        sections = (lines or () for group, lines in self._shared.items() if "/" in group)
+        counts = Counter(chain.from_iterable(sections))
+        self._of_several = {line for line, times in counts.items() if times > 1}
 
     def _groups(self, url: str) -> tuple[str, ...]:
         """Return the site of an address, and its section where it is in a folder."""
@@ -110,7 +114,7 @@ class SharedBlocks:
         blocks = visible.split("\n")
         template = set().union(*(known.intersection(blocks) for known in shared))
         if main and not note:
-            prose = {line for line in template if len(line) >= PARAGRAPH and line in main}
+            prose = {line for line in template - self._of_several if len(line) >= PARAGRAPH and line in main}
             if 2 * sum(map(len, prose)) > len(main):  # the pages of a section are written from one draft
                 template -= prose
         return Content("\n".join(line for line in blocks if line not in template), "own")

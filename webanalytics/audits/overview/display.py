@@ -50,7 +50,7 @@ NUMBERS = frozenset(
 PAGE_FIGURES = {
     **{name: f"pages {name}" for name in ("added", "removed", "changed", "same")},
     "gone": "pages gone (HTTP 404 or 410)",
-    "missing": "addresses without a page in one of the two alone",
+    "missing": "missing",
     "unchecked": "pages not looked at",
 }
 ISSUE_FIGURES = {

@@ -6,6 +6,7 @@ sentences looks at the main text, and leaves out one without any: the column ``r
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -30,13 +31,9 @@ ENOUGH_LETTERS = 200
 
 # Alone the two words may be a subject: a menu has "Lorem ipsum generator".
 _LOREM = re.compile(r"\blorem\s+ipsum\s+dolor\b|^\W*lorem\s+ipsum\W*$", re.IGNORECASE | re.MULTILINE)
+_SENTENCE = re.compile(r"[.!?…。！？؟।][\"'”’“»«)\]]*\s*$")
 _IPSUM = ("ipsum", "Ipsum", "IPSUM")
 _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
-
-_DOUBTS = {
-    "by_scripts": "Next to nothing is shown before scripts run, perhaps not all there is: ",
-    "fragment": "The text that was found may be a part of it: ",
-}
 
 _SCRIPTS = 'Scripts may bring its content: `render="auto"` lets a browser run them.'
 # Their words are a matter of definition: a limit in words does not hold for them.
@@ -59,42 +56,47 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
         if words is None or language in WITHOUT_SPACES or words >= threshold:
             continue
         if words:
-            content = site.shared_blocks.content(url, *said)
-            is_doubtful = content.is_doubtful(said[-1])
-            if is_doubtful and words_in(said[0] or "") >= threshold:
-                continue  # the page shows more, and nobody knows how much of it is its own
-            doubt = _DOUBTS.get(said[-1], "") if is_doubtful else ""
-            yield Finding(row, words, f"{doubt}{content.text or ''}"[:500])
+            content, lead = site.shared_blocks.content(url, *said), ""
+            text = content.text or ""
+            if content.is_doubtful(said[-1]):
+                if (shown := words_in(said[0] or "")) >= threshold:
+                    continue  # and nobody knows how much of it is the page's own
+                lead = "Next to nothing is shown before scripts run, perhaps not all there is: "
+                if said[-1] != "by_scripts":
+                    lead, text = f"The page shows {shown:,} words in all: ", said[0] or text
+            yield Finding(row, words, f"{lead}{text}"[:500])
         elif any(said[:2]):
             yield Finding(row, words, "All that the page shows stands on most pages of the site.")
 
 
 @page_by_page
 def _difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, ease, evidence in _eases(site):
-        if VERY_DIFFICULT <= ease < threshold:
-            yield Finding(row, ease, evidence)
+    return _hard(site, VERY_DIFFICULT, threshold)
 
 
 @page_by_page
 def _very_difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, ease, evidence in _eases(site):
-        if ease < threshold:
+    return _hard(site, -math.inf, threshold)
+
+
+def _hard(site: Site, least: float, limit: float) -> Iterator[Finding]:
+    """Yield the pages of sentences whose Flesch reading ease, or what stands for it elsewhere, is so low."""
+    columns = ("wordCount", "sentenceCount", "fleschReadingEase", "fleschReadingEaseText")
+    more = ("readability_score", "readability_scale", "final_url", *CONTENT_COLUMNS)
+    for row, words, sentences, ease, name, score, scale, url, *said in site.read(*columns, *more):
+        evidence = f"{name or ''}, {scale}" if scale else name or ""
+        if ease is None and score is not None and scale in SCALES_BY_NAME:
+            ease, evidence = round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
+        if ease is None or not least <= ease < limit or not_prose(words, sentences):
+            continue
+        if _has_sentences(site.shared_blocks.content(url, *said).text):
             yield Finding(row, ease, evidence)
 
 
-def _eases(site: Site) -> Iterator[tuple[int, float, str]]:
-    """Yield each judged page with its Flesch reading ease, or what stands for it on another scale."""
-    columns = ("wordCount", "sentenceCount", "fleschReadingEase", "fleschReadingEaseText")
-    for row, words, sentences, ease, name, score, scale in site.read(
-        *columns, "readability_score", "readability_scale"
-    ):
-        if not_prose(words, sentences):
-            continue
-        if ease is not None:
-            yield row, ease, f"{name or ''}, {scale}" if scale else name or ""
-        elif score is not None and scale in SCALES_BY_NAME:
-            yield row, round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
+def _has_sentences(text: str | None) -> bool:
+    """Return whether most of a text stands in lines that end as sentences do: a list of names has none."""
+    lines = (text or "").split("\n")
+    return 2 * sum(len(line) for line in lines if _SENTENCE.search(line)) >= sum(map(len, lines))
 
 
 @page_by_page

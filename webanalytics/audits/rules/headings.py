@@ -35,8 +35,7 @@ def _h1_missing(site: Site, _: Any) -> Iterator[Finding]:
 @page_by_page
 def _h2_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("headings"):
-        evidence = _without(headings, "h2")
-        if evidence is not None:
+        if (evidence := _without(headings, "h2")) is not None:
             yield Finding(row, evidence=evidence)
 
 

@@ -79,8 +79,7 @@ def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
 @page_by_page
 def _alt_is_file(site: Site, _: Any) -> Iterator[Finding]:
     for row, images in site.read("imgTags"):
-        texts = [text for image in images or () if _is_file(text := image["alt"].strip())]
-        if texts:
+        if texts := [text for image in images or () if _is_file(text := image["alt"].strip())]:
             yield Finding(row, len(texts), enumerated(texts))
 
 
@@ -91,8 +90,7 @@ def _is_file(text: str) -> bool:
 @page_by_page
 def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("image_headings"):
-        texts = [heading["alt"] for heading in headings or () if heading["level"] == "h1"]
-        if texts:
+        if texts := [heading["alt"] for heading in headings or () if heading["level"] == "h1"]:
             yield Finding(row, len(texts), enumerated(texts))
 
 

@@ -38,7 +38,7 @@ def _directive(name: str, *columns: str) -> Find:
 @page_by_page
 def _expired(site: Site, _: Any) -> Iterator[Finding]:
     now = datetime.now(UTC)
-    for row, *texts in site.read("robots", "googlebot", "x_robots_tag"):
+    for row, *texts in site.read(*_SOURCES):
         for text in texts:
             end = unavailable_after(text) if text else None
             if end is not None and end < now:
@@ -64,7 +64,6 @@ def _blocked(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, "robots.txt", said)
 
 
-_COLUMNS = ("robots", "googlebot", "x_robots_tag")
 _NO_LENGTH = re.compile(r"(?:^|[,\s:])max-snippet\s*:\s*0+(?!\d)", re.IGNORECASE)
 _CONFLICTS = (("index", "noindex"), ("follow", "nofollow"), ("all", "noindex"), ("all", "nofollow"))
 
@@ -72,7 +71,7 @@ _CONFLICTS = (("index", "noindex"), ("follow", "nofollow"), ("all", "noindex"), 
 def _says(is_meant: Callable[[str], object]) -> Find:
     @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
-        for row, *texts in site.read(*_COLUMNS):
+        for row, *texts in site.read(*_SOURCES):
             if said := [text[:200] for text in texts if text and is_meant(text)]:
                 yield Finding(row, evidence="; ".join(said))
 
@@ -85,7 +84,7 @@ def _names(*names: str) -> Find:
 
 @page_by_page
 def _conflict(site: Site, _: Any) -> Iterator[Finding]:
-    for row, *texts in site.read(*_COLUMNS):
+    for row, *texts in site.read(*_SOURCES):
         found = frozenset[str]().union(*(directives(text) for text in texts if text))
         pairs = [" and ".join(pair) for pair in _CONFLICTS if found.issuperset(pair)]
         if pairs:

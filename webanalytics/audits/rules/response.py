@@ -88,8 +88,7 @@ def _ways(site: Site) -> Iterator[tuple[int, list[str]]]:
 def _temporary(site: Site, _: Any) -> Iterator[Finding]:
     kinds = site.values("redirect_kinds")
     for row, _urls in _ways(site):
-        found = [kind for kind in kinds[row] or () if kind in _TEMPORARY]
-        if found:
+        if found := [kind for kind in kinds[row] or () if kind in _TEMPORARY]:
             yield Finding(row, len(found), hops(site, row))
 
 

@@ -12,8 +12,6 @@ from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 
-_COLUMNS = ("imgTags", "resources")
-
 
 def _blocked(site: Site, _: Any, crawler: str, others: Sequence[str] = ()) -> Iterator[Finding]:
     """Yield the pages closed to a crawler, but not to all, nor to others: each is named by one rule."""
@@ -25,7 +23,7 @@ def _blocked(site: Site, _: Any, crawler: str, others: Sequence[str] = ()) -> It
 
 def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
     """Yield what each page loads: images, scripts and style sheets."""
-    for row, tags, resources in site.read(*_COLUMNS):
+    for row, tags, resources in site.read("imgTags", "resources"):
         found = {str(tag.get("src") or "") for tag in tags or () if isinstance(tag, dict)}
         found.update(resources or ())
         yield row, {url for url in found if url.startswith(("http://", "https://"))}

@@ -7,6 +7,7 @@ from typing import Any
 
 from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.searches import empty
 from webanalytics.audits.site import Site
 
 _BASIC = ("og:title", "og:type", "og:image", "og:url")
@@ -37,13 +38,6 @@ def _open_graph_image_missing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 @page_by_page
-def _card_missing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, card in site.read("card:card"):
-        if card is not None and not card:
-            yield Finding(row)
-
-
-@page_by_page
 def _card_image_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, card, *images in site.read("card:card", "card:image", "og:image"):
         if card and not any(images):
@@ -56,7 +50,7 @@ RULES = rules_of(
         "open_graph_missing": _open_graph_missing,
         "open_graph_incomplete": _open_graph_incomplete,
         "open_graph_image_missing": _open_graph_image_missing,
-        "social_card_missing": _card_missing,
+        "social_card_missing": empty("card:card"),
         "social_card_without_image": _card_image_missing,
     },
 )
