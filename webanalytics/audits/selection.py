@@ -48,10 +48,8 @@ def as_read(pages: Any) -> pd.DataFrame:
         For anything but a frame of pages.
     """
     if not is_of_pages(pages):
-        raise ParameterError(
-            "The `pages` parameter must be a DataFrame with the columns `url` and `status`, as "
-            "webanalytics.audit makes them.",
-            "pages",
+        raise ParameterError.must_be(
+            "pages", "a DataFrame with the columns `url` and `status`, as webanalytics.audit makes them"
         )
     if not pages.columns.is_unique:
         raise ParameterError("The `pages` parameter must have each column only once.", "pages")
@@ -134,15 +132,10 @@ def _masked(pages: pd.DataFrame, mask: pd.Series[Any], *, aligned: bool) -> list
     if aligned and not mask.index.equals(pages.index):
         unique = mask.index.is_unique and pages.index.is_unique
         if not unique or len(mask) != len(pages) or len(pages.index.difference(mask.index)):
-            raise ParameterError(
-                "The `which` parameter must be a mask with the index of audit.pages.", "which"
-            )
+            raise ParameterError.must_be("which", "a mask with the index of audit.pages")
         mask = mask.reindex(pages.index)
     if len(mask) != len(pages):
-        raise ParameterError(
-            f"The `which` parameter must be a mask of the {len(pages):,} pages, not of {len(mask):,}.",
-            "which",
-        )
+        raise ParameterError.must_be("which", f"a mask of the {len(pages):,} pages, not of {len(mask):,}")
     found: list[int] = np.flatnonzero(mask.astype("boolean").fillna(False).to_numpy(bool)).tolist()
     return found
 

@@ -142,7 +142,7 @@ def _selector(text: str) -> tuple[str, Any]:
     """
     name, equals, selector = text.partition("=")
     if not equals:
-        raise ParameterError("The `extract` parameter must be of the form NAME=SELECTOR.", "extract")
+        raise ParameterError.must_be("extract", "of the form NAME=SELECTOR")
     return (name[:-2], [selector]) if name.endswith("[]") else (name, selector)
 
 
@@ -164,7 +164,7 @@ def check(arguments: argparse.Namespace) -> None:
     for name in ("report", "save"):
         path = getattr(arguments, name, None)
         if path and not Path(path).absolute().parent.is_dir():
-            raise ParameterError(f"The `{name}` parameter must be in an existing folder.", name)
+            raise ParameterError.must_be(name, "in an existing folder")
 
 
 def write_pages(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> Path:

@@ -42,7 +42,7 @@ def run_crawlers(arguments: argparse.Namespace) -> int:
     elif action[0] == "update" and len(action) == 2:
         print(update_roster(content_of(action[1], arguments.allow_private)))
     else:
-        raise ParameterError("The `update` parameter must be one file or URL.", "update")
+        raise ParameterError.must_be("update", "one file or URL")
     return 0
 
 
@@ -68,9 +68,7 @@ def content_of(source: str, allow_private: bool) -> bytes:
         try:
             return Path(source).read_bytes()
         except OSError as error:
-            raise ParameterError(
-                f"The `update` parameter must be a file that can be read: {error.strerror}.", "update"
-            ) from None
+            raise ParameterError.must_be("update", f"a file that can be read: {error.strerror}") from None
 
     async def fetch() -> bytes:
         settings = fetch_settings(resolve({"allow_private": allow_private}))

@@ -163,7 +163,7 @@ class Access(Guarded):
         made = {} if headers is None else _checked_headers(headers)
         authorization = _authorization(user, password, token)
         if not isinstance(digest, bool) or (digest and user is None):
-            raise ParameterError("The `digest` parameter must be True or False, beside a `user`.", "digest")
+            raise ParameterError.must_be("digest", "True or False, beside a `user`")
         for name, is_given in (("Authorization", authorization is not None), ("Cookie", cookies is not None)):
             if is_given and name.lower() in map(str.lower, made):
                 raise ParameterError(
@@ -204,9 +204,7 @@ class Access(Guarded):
         for name in ("user", "password", "token"):
             others.setdefault(name, os.environ.get(f"{prefix}_{name.upper()}") or None)
         if others["user"] is None and others["token"] is None:
-            raise ParameterError(
-                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.", "prefix"
-            )
+            raise ParameterError.must_be("prefix", f"that of variables: {prefix}_USER, {prefix}_TOKEN")
         return cls(**others)
 
     @classmethod
@@ -227,9 +225,7 @@ class Access(Guarded):
         except (OSError, netrc.NetrcParseError, TypeError, ValueError):  # whose words quote the file
             found = None
         if found is None or host == "default":
-            raise ParameterError(
-                "The `host` parameter must be a machine of a .netrc that can be read.", "host"
-            )
+            raise ParameterError.must_be("host", "a machine of a .netrc that can be read")
         return cls(user=found[0], password=found[2], **others)
 
     @classmethod
@@ -279,14 +275,14 @@ def basic(user: str, password: str) -> str:
 def _authorization(user: str | None, password: str | None, token: str | None) -> str | None:
     for name, value in (("user", user), ("password", password)):
         if value is not None and not (isinstance(value, str) and value.isprintable()):
-            raise ParameterError(f"The `{name}` parameter must be printable text.", name)
+            raise ParameterError.must_be(name, "printable text")
     if password is not None and user is None:
         raise ParameterError("The `user` parameter is required where a `password` is given.", "user")
     if token is not None:
         if user is not None:
-            raise ParameterError("The `token` parameter must be left out where a `user` is given.", "token")
+            raise ParameterError.must_be("token", "left out where a `user` is given")
         if not isinstance(token, str) or not _VALUE.fullmatch(token) or " " in token:
-            raise ParameterError("The `token` parameter must be ASCII text without spaces.", "token")
+            raise ParameterError.must_be("token", "ASCII text without spaces")
         return f"Bearer {token}"
     if user is None:
         return None
@@ -332,4 +328,4 @@ def _tls(certificate: Any, key: Any, ca: Any) -> ssl.SSLContext | None:
     what = (
         "certificates" if wrong == "ca" else "a client certificate, with the `key` of it without a passphrase"
     )
-    raise ParameterError(f"The `{wrong}` parameter must be a file of {what}, in PEM.", wrong)
+    raise ParameterError.must_be(wrong, f"a file of {what}, in PEM")

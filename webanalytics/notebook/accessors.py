@@ -127,9 +127,7 @@ def _method(function: Callable[..., Any], name: str, without: Collection[str] = 
         if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
             kwargs["secret"] = Secret(kwargs["secret"])
         for parameter in left_out & kwargs.keys():
-            raise ParameterError(
-                f"The `{parameter}` parameter must be left out: the method has it.", parameter
-            )
+            raise ParameterError.must_be(parameter, "left out: the method has it")
         try:
             return function(self._data, *args, **kwargs)
         except WebAnalyticsError as error:

@@ -93,7 +93,7 @@ async def llms_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> p
     urls = addresses_of(urls, "urls")
     given = [urls] if isinstance(urls, str) else list(urls) if isinstance(urls, Iterable) else []
     if not given or not all(isinstance(url, str) for url in given):
-        raise ParameterError("The `urls` parameter must be the address of a site, or a list of them.", "urls")
+        raise ParameterError.must_be("urls", "the address of a site, or a list of them")
     given, logins = without_logins(given)
     places = [place for place in dict.fromkeys(origin(url) for url in given) if place is not None]
     if not 0 < len(places) <= MOST_ORIGINS:

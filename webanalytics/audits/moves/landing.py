@@ -139,10 +139,8 @@ def _table(plan: Any) -> pd.DataFrame:
         return plan.table
     frame = read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
     if not isinstance(frame, pd.DataFrame) or not {"old", "new"} <= set(frame.columns):
-        raise ParameterError(
-            "The `plan` parameter must be what redirect_map returned, or a table with the columns old and "
-            "new.",
-            "plan",
+        raise ParameterError.must_be(
+            "plan", "what redirect_map returned, or a table with the columns old and new"
         )
     return frame
 
@@ -150,7 +148,7 @@ def _table(plan: Any) -> pd.DataFrame:
 def _origin(site: str) -> str:
     found = address(site)
     if found is None:
-        raise ParameterError("The `site` parameter must be an http or https address.", "site")
+        raise ParameterError.must_be("site", "an http or https address")
     parts = urlsplit(found.url)
     return f"{parts.scheme}://{parts.netloc}"
 

@@ -49,10 +49,10 @@ async def _frame(source: Any, parameter: str, options: Mapping[str, Any]) -> pd.
         addresses = list(source)
         if all(isinstance(item, str) for item in addresses):
             return pd.DataFrame({"url": addresses}, dtype=object)
-    raise ParameterError(
-        f"The `{parameter}` parameter must be an audit, the folder of one, a web archive, a frame with the "
-        "column url, a list of addresses or the address of a sitemap.",
+    raise ParameterError.must_be(
         parameter,
+        "an audit, the folder of one, a web archive, a frame with the column url, a list of addresses or "
+        "the address of a sitemap",
     )
 
 

@@ -81,9 +81,7 @@ def described(
     try:
         tables = {name: arrow_table(part, _fields(name)) for name, part in frames.items()}
     except Unstorable as error:
-        raise ParameterError(
-            f"The `audit` parameter must be a frame that can be kept: {error}.", "audit"
-        ) from None
+        raise ParameterError.must_be("audit", f"a frame that can be kept: {error}") from None
     manifest = {
         "format": IN_PARTS if rows is not None else FORMAT if crawl is None else OF_CRAWLS,
         "package": __version__,

@@ -139,9 +139,7 @@ def _one_page(pages: pd.DataFrame, counts: pd.DataFrame, url: str) -> tuple[pd.D
     if chosen.empty:
         known = ", ".join(shorten(str(value), 80) for value in pages["url"].head(5))
         more = f" and {len(pages) - 5:,} more" if len(pages) > 5 else ""
-        raise ParameterError(
-            f"The `url` parameter must be one of the frame's pages: {known}{more}.", parameter="url"
-        )
+        raise ParameterError.must_be("url", f"one of the frame's pages: {known}{more}")
     return chosen, counts[counts["url"] == url]
 
 

@@ -62,7 +62,7 @@ def urls_in_text(text: str) -> Urls:
 def read_upload(name: str, content: bytes) -> pd.DataFrame:
     """Return an uploaded CSV, or text file with one URL per line; raises `ParameterError` for others."""
     if b"\0" in content[:1000]:
-        raise ParameterError("The `upload` parameter must be a CSV or text file.", "upload")
+        raise ParameterError.must_be("upload", "a CSV or text file")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:  # what Excel writes as CSV in western Europe
@@ -76,7 +76,7 @@ def read_upload(name: str, content: bytes) -> pd.DataFrame:
     try:
         return read_csv(io.StringIO(text), separator)
     except (ValueError, pd.errors.ParserError):
-        raise ParameterError("The `upload` parameter must be a well-formed CSV file.", "upload") from None
+        raise ParameterError.must_be("upload", "a well-formed CSV file") from None
 
 
 def _columns(line: str, separator: str) -> int:
@@ -281,7 +281,7 @@ class Form:
         budget = self.budget.value.strip().replace(",", "")
         if budget:
             if not budget.isascii() or not budget.isdecimal():
-                raise ParameterError("The `budget` parameter must be a number of credits.", "budget")
+                raise ParameterError.must_be("budget", "a number of credits")
             chosen["budget"] = int(budget)
         return chosen
 

@@ -37,9 +37,7 @@ def pick(
     made = " or ".join(f"webanalytics.{maker}" for maker in makers)
     frame = pages(frame, columns)
     if not isinstance(frame, pd.DataFrame):
-        raise ParameterError(
-            f"The `frame` parameter must be a DataFrame of {made}, not {type(frame).__name__}.", "frame"
-        )
+        raise ParameterError.must_be("frame", f"a DataFrame of {made}, not {type(frame).__name__}")
     frame = _of_texts(frame)
     names = list(frame.columns)
     missing = [name for name in columns if name not in names]
@@ -201,9 +199,7 @@ def why_empty(frame: pd.DataFrame, none: str, one: str, several: str) -> str:
 def whole_number(value: Any, parameter: str, low: int, high: int = MOST_ROWS) -> int:
     """Return the integer, or raise `ParameterError` if it is not an integer from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be an integer from {low} to {high}.", parameter
-        )
+        raise ParameterError.must_be(parameter, f"an integer from {low} to {high}")
     return int(value)
 
 
@@ -214,5 +210,5 @@ def real_number(value: Any, parameter: str, above: float) -> float:
         or not isinstance(value, (int, float, np.integer, np.floating))
         or not above < value < np.inf
     ):
-        raise ParameterError(f"The `{parameter}` parameter must be a number above {above:g}.", parameter)
+        raise ParameterError.must_be(parameter, f"a number above {above:g}")
     return float(value)

@@ -71,7 +71,7 @@ class Explorer(anywidget.AnyWidget):
         audit = given if isinstance(given, Audit) else None
         frame = as_pandas(given, "frame") if audit is None else audit.raw
         if not isinstance(frame, pd.DataFrame):
-            raise ParameterError("The `frame` parameter must be an audit or a DataFrame.", "frame")
+            raise ParameterError.must_be("frame", "an audit or a DataFrame")
         pages = pages_of(frame)
         there = can_be_judged(frame)
         past = None if audit is None or audit._selected() is not None else audit.history
@@ -141,7 +141,7 @@ class Explorer(anywidget.AnyWidget):
     def _send_details(self, asked: dict[str, Any]) -> None:
         row = int(asked["row"])
         if not 0 <= row < len(self._pages):
-            raise ParameterError("The `row` parameter must be a row of the table.", "row")
+            raise ParameterError.must_be("row", "a row of the table")
         found = {str(name): value for name, value in self._pages.iloc[row].items()}
         cause = [found.get(name) for name in ("error_type", "error", "error_key")]
         why = reason(*(value if isinstance(value, str) else None for value in cause))
@@ -186,7 +186,7 @@ class Explorer(anywidget.AnyWidget):
     def _send_column(self, asked: dict[str, Any]) -> None:
         key = asked.get("key")
         if [str(name) for name in self._pages.columns].count(str(key)) != 1:
-            raise ParameterError("The `key` parameter must be a column of the table.", "key")
+            raise ParameterError.must_be("key", "a column of the table")
         shown = self._pages.iloc[: self._content["table"]["length"]]
         self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
 

@@ -35,9 +35,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise ParameterError(
-            f"The `input` parameter must be a file with one of the suffixes: {', '.join(SUFFIXES)}.", "input"
-        )
+        raise ParameterError.must_be("input", f"a file with one of the suffixes: {', '.join(SUFFIXES)}")
     try:
         return _read(path, suffix)
     except ParameterError:
@@ -46,11 +44,9 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         extra, package = ("excel", "openpyxl") if suffix == ".xlsx" else ("parquet", "pyarrow")
         raise MissingExtraError(extra, package, f"reading {suffix} files") from None
     except OSError as error:
-        raise ParameterError(
-            f"The `input` parameter must be a file that can be read: {error.strerror}.", "input"
-        ) from None
+        raise ParameterError.must_be("input", f"a file that can be read: {error.strerror}") from None
     except (ValueError, EOFError, RuntimeError, KeyError, zlib.error, zipfile.BadZipFile, Unreadable):
-        raise ParameterError(f"The `input` parameter must be a well-formed {suffix} file.", "input") from None
+        raise ParameterError.must_be("input", f"a well-formed {suffix} file") from None
 
 
 def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:

@@ -139,15 +139,11 @@ def values_of(inputs: Inputs, wanted: Wanted, column: str | None = None) -> pd.S
         found: pd.Series = inputs[_input_column(inputs, wanted, column)]
         return _numbers_as_digits(found, wanted)
     if column is not None:
-        raise ParameterError(
-            "The `column` parameter must be left out unless the input is a DataFrame.", "column"
-        )
+        raise ParameterError.must_be("column", "left out unless the input is a DataFrame")
     if isinstance(inputs, pd.Series):
         return _numbers_as_digits(inputs, wanted)
     if isinstance(inputs, pd.MultiIndex):
-        raise ParameterError(
-            f"The `{parameter}` parameter must be a list, a Series or an Index of one level.", parameter
-        )
+        raise ParameterError.must_be(parameter, "a list, a Series or an Index of one level")
     if isinstance(inputs, pd.Index):
         return pd.Series(inputs, index=pd.RangeIndex(len(inputs)))
     values = _from_iterable(inputs, wanted)
@@ -387,18 +383,16 @@ def pages_or_texts(urls: Any, texts: Any, language: str | None) -> Any:
     if urls is None and texts is None:
         raise ParameterError("The `urls` parameter is required where no `texts` are given.", "urls")
     if urls is not None and texts is not None:
-        raise ParameterError("The `urls` parameter must be left out where `texts` are given.", "urls")
+        raise ParameterError.must_be("urls", "left out where `texts` are given")
     if language is None:
         return urls if texts is None else Texts(texts)
     if texts is None:
-        raise ParameterError(
-            "The `language` parameter must be left out unless `texts` are given.", "language"
-        )
+        raise ParameterError.must_be("language", "left out unless `texts` are given")
     from webanalytics.page.text.language import primary_subtag
 
     code = primary_subtag(language) if isinstance(language, str) else ""
     if not code:
-        raise ParameterError("The `language` parameter must be a code of ISO 639-1, such as en.", "language")
+        raise ParameterError.must_be("language", "a code of ISO 639-1, such as en")
     return Texts(texts, code)
 
 

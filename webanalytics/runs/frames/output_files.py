@@ -344,9 +344,7 @@ def wrong_suffix(path: Path) -> ParameterError:
     """Return the error about a file to write in a format that is not known."""
     known = ", ".join(FORMATS)
     had = f"not `{path.suffix}`" if path.suffix else f"and `{path.name}` has none"
-    return ParameterError(
-        f"The `output` parameter must be a file with one of the suffixes {known}, {had}.", "output"
-    )
+    return ParameterError.must_be("output", f"a file with one of the suffixes {known}, {had}")
 
 
 @contextmanager
