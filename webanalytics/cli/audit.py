@@ -152,8 +152,8 @@ def add_rules(paths: Iterable[str]) -> None:
         try:
             runpy.run_path(path)
         except OSError as error:
-            raise ParameterError(
-                f"The `rules` parameter names a file that cannot be read: {error.strerror}.", "rules"
+            raise ParameterError.about(
+                "rules", f"names a file that cannot be read: {error.strerror}"
             ) from None
 
 

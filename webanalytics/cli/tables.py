@@ -184,7 +184,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if not given and not sys.stdin.isatty():
         given = [line.strip() for line in sys.stdin if line.strip()]
     if not given:
-        raise ParameterError("The `input` parameter is required where no inputs are given.", "input")
+        raise ParameterError.about("input", "is required where no inputs are given")
     return given
 
 
@@ -216,9 +216,8 @@ def _secret(arguments: argparse.Namespace) -> str:
             return getpass.getpass("Secret: ")
     except EOFError:
         pass
-    raise ParameterError(
-        f"The `secret` parameter is required: name a file with --secret-file, or set {SECRET_VARIABLE}.",
-        "secret",
+    raise ParameterError.about(
+        "secret", f"is required: name a file with --secret-file, or set {SECRET_VARIABLE}"
     )
 
 

@@ -112,10 +112,9 @@ async def collect(
         try:
             backend.check(Task(spec))
         except ParameterError:
-            raise ParameterError(
-                f"The `{parameter}` parameter must hold no password where {backend.name} fetches: it "
-                "does not leave this machine.",
+            raise ParameterError.about(
                 parameter,
+                f"must hold no password where {backend.name} fetches: it does not leave this machine",
             ) from None
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
 

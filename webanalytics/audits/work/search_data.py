@@ -77,10 +77,10 @@ def search_data(pages: pd.DataFrame, known: Addresses, good: list[bool], source:
             columns["clicks_from"] = view if of_pages else QUERIES
     if clashing := [name for name in columns.columns if name in pages]:
         listed = ", ".join(f"`{name}`" for name in clashing)
-        raise ParameterError(
-            f"The `source` parameter must not bring the columns {listed}, which the pages have "
-            "already; a page view comes before queries.",
+        raise ParameterError.about(
             "source",
+            f"must not bring the columns {listed}, which the pages have already; a page view comes before "
+            "queries",
         )
     return SearchData(columns.set_axis(pages.index), typed(left), tables)
 

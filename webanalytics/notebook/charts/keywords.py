@@ -120,10 +120,10 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
 def _from_maps(pages: pd.DataFrame) -> pd.DataFrame:
     maps = pages["keywords"].tolist()
     if any(isinstance(found, str) for found in maps):
-        raise ParameterError(
-            "The `frame` parameter must have maps of frequencies in the column `keywords`, as a frame of "
-            "webanalytics.audit has; use webanalytics.keywords for a frame with one row per keyword.",
+        raise ParameterError.about(
             "frame",
+            "must have maps of frequencies in the column `keywords`, as a frame of webanalytics.audit has; "
+            "use webanalytics.keywords for a frame with one row per keyword",
         )
     rows = [
         (page, clean(str(keyword)), frequency)  # pandas' strings refuse half a surrogate pair

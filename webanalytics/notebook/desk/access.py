@@ -48,7 +48,7 @@ class AccessFields:
             found = address(site if "://" in site else f"https://{site}")
             host = self.host.value.strip() or (found.host if found else "")
             if not host:
-                raise ParameterError("The `access` parameter must name the host that is opened.", "access")
+                raise ParameterError.about("access", "must name the host that is opened")
             chosen["access"] = {host: Access(**given)}
         return chosen
 

@@ -49,7 +49,7 @@ def urls_in(values: Iterable[object]) -> Urls:
     good = [text for text in texts if _URL.match(text)]
     found = list(dict.fromkeys(good))
     if len(found) > MOST_URLS:
-        raise ParameterError(f"The `urls` parameter must hold at most {MOST_URLS:,} URLs.", "urls")
+        raise ParameterError.about("urls", f"must hold at most {MOST_URLS:,} URLs")
     others = [text for text in texts if not _URL.match(text)]
     return Urls(found, len(others), shortened(one_line(others[0][:200]), 40) if others else "")
 
@@ -72,7 +72,7 @@ def read_upload(name: str, content: bytes) -> pd.DataFrame:
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
     if _columns(first, separator) > MOST_COLUMNS:  # a row this wide takes long to read
-        raise ParameterError(f"The `upload` parameter must have at most {MOST_COLUMNS:,} columns.", "upload")
+        raise ParameterError.about("upload", f"must have at most {MOST_COLUMNS:,} columns")
     try:
         return read_csv(io.StringIO(text), separator)
     except (ValueError, pd.errors.ParserError):
@@ -265,7 +265,7 @@ class Form:
         """Return the selected operations, or raise `ParameterError` if none is selected."""
         names = tuple(name for name, box in self.operations.items() if box.value)
         if not names:
-            raise ParameterError("The `operations` parameter must have at least one tick.", "operations")
+            raise ParameterError.about("operations", "must have at least one tick")
         return names
 
     def run_options(self) -> dict[str, Any]:
@@ -298,7 +298,5 @@ class Form:
         if self.given is not None and self.key.secret is None and address == self.given.base_url:
             return self.given
         if self.key.secret is None:
-            raise ParameterError(
-                "The `api_key` parameter is required: type it and leave the field.", "api_key"
-            )
+            raise ParameterError.about("api_key", "is required: type it and leave the field")
         return Hosted(address, self.key.secret)

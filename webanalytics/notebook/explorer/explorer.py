@@ -197,7 +197,7 @@ class Explorer(anywidget.AnyWidget):
 
     def _judged(self) -> Issues:
         if self._issues is None:
-            raise ParameterError("The `frame` parameter must have a column `url` to have issues.", "frame")
+            raise ParameterError.about("frame", "must have a column `url` to have issues")
         return self._issues
 
     def report(self, path: str | os.PathLike[str]) -> Path:
