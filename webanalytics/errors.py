@@ -79,7 +79,7 @@ class ParameterError(WebAnalyticsError, ValueError):
         return cls(messages.one_of(parameter, choices), parameter)
 
     @classmethod
-    def about(cls, parameter: str, what: str) -> ParameterError:
+    def on(cls, parameter: str, what: str) -> ParameterError:
         """Return the error that says something about a parameter; `what` ends the sentence."""
         return cls(f"The `{parameter}` parameter {what}.", parameter)
 

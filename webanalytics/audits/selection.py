@@ -52,7 +52,7 @@ def as_read(pages: Any) -> pd.DataFrame:
             "pages", "a DataFrame with the columns `url` and `status`, as webanalytics.audit makes them"
         )
     if not pages.columns.is_unique:
-        raise ParameterError.about("pages", "must have each column only once")
+        raise ParameterError.on("pages", "must have each column only once")
     made = [name for name in pages.columns if name in MADE]
     frame = pd.DataFrame(pages.drop(columns=made) if made else pages)
     frame.attrs = dict(pages.attrs)
@@ -99,7 +99,7 @@ def segments_of(pages: pd.DataFrame, by: str) -> list[npt.NDArray[np.bool_]]:
     try:
         codes, known = pd.factorize(pages[by], sort=True)
     except TypeError:  # lists and the like
-        raise ParameterError.about("by", "must name a column without lists") from None
+        raise ParameterError.on("by", "must name a column without lists") from None
     return [codes == code for code in [*range(len(known)), -1] if (codes == code).any()]
 
 
@@ -153,7 +153,7 @@ def _named(pages: pd.DataFrame, names: Iterable[Any]) -> list[int]:
                 by_normal = _places(map(_normal, urls)) if by_normal is None else by_normal
                 rows = by_normal.get(_normal(name))
         if rows is None:
-            raise ParameterError.about("which", f"names a page that the audit does not have: {_shown(name)}")
+            raise ParameterError.on("which", f"names a page that the audit does not have: {_shown(name)}")
         found.update(dict.fromkeys(rows))
     return list(found)
 
@@ -201,7 +201,7 @@ def matched(pages: pd.DataFrame, frame: Any, on: str) -> tuple[pd.DataFrame, pd.
         if url is None:
             continue
         if url in row_of:
-            raise ParameterError.about(
+            raise ParameterError.on(
                 "frame", f"must have one row for each page, and has two for {_shown(url)}; sum them up first"
             )
         row_of[url] = row
@@ -222,7 +222,7 @@ def _check_columns(pages: pd.DataFrame, frame: pd.DataFrame, on: str) -> None:
     if clashing or not frame.columns.is_unique:
         listed = ", ".join(f"`{name}`" for name in clashing) or "each column once"
         said = "must not have the columns" if clashing else "must have"
-        raise ParameterError.about("frame", f"{said} {listed}{', which the pages have' * bool(clashing)}")
+        raise ParameterError.on("frame", f"{said} {listed}{', which the pages have' * bool(clashing)}")
 
 
 def _taken(column: pd.Series[Any], places: npt.NDArray[np.intp]) -> pd.Series[Any]:

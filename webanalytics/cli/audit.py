@@ -152,9 +152,7 @@ def add_rules(paths: Iterable[str]) -> None:
         try:
             runpy.run_path(path)
         except OSError as error:
-            raise ParameterError.about(
-                "rules", f"names a file that cannot be read: {error.strerror}"
-            ) from None
+            raise ParameterError.on("rules", f"names a file that cannot be read: {error.strerror}") from None
 
 
 def check(arguments: argparse.Namespace) -> None:

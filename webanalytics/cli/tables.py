@@ -184,7 +184,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if not given and not sys.stdin.isatty():
         given = [line.strip() for line in sys.stdin if line.strip()]
     if not given:
-        raise ParameterError.about("input", "is required where no inputs are given")
+        raise ParameterError.on("input", "is required where no inputs are given")
     return given
 
 
@@ -216,7 +216,7 @@ def _secret(arguments: argparse.Namespace) -> str:
             return getpass.getpass("Secret: ")
     except EOFError:
         pass
-    raise ParameterError.about(
+    raise ParameterError.on(
         "secret", f"is required: name a file with --secret-file, or set {SECRET_VARIABLE}"
     )
 

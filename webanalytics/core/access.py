@@ -55,7 +55,7 @@ def cookies_of(given: Any) -> tuple[Cookie, ...]:
         found = _of_file(given)
         expected = "be a mapping, a cookies.txt (seven fields with tabs) or a browser's export in JSON"
     if found is None or not all(map(_is_sound, found)):  # raised out here: errors quote the file
-        raise ParameterError.about("cookies", f"must {expected}")
+        raise ParameterError.on("cookies", f"must {expected}")
     return tuple(found)
 
 
@@ -166,7 +166,7 @@ class Access(Guarded):
             raise ParameterError.must_be("digest", "True or False, beside a `user`")
         for name, is_given in (("Authorization", authorization is not None), ("Cookie", cookies is not None)):
             if is_given and name.lower() in map(str.lower, made):
-                raise ParameterError.about(
+                raise ParameterError.on(
                     "headers", f"must not hold {name} beside `user`, `token` or `cookies`"
                 )
         if authorization is not None and not digest:
@@ -174,7 +174,7 @@ class Access(Guarded):
         found = () if cookies is None else cookies_of(cookies)
         tls = _tls(certificate, key, ca)
         if not (made or found or digest or tls):
-            raise ParameterError.about(
+            raise ParameterError.on(
                 "access",
                 "must give a `user` and a `password`, a `token`, `headers`, `cookies`, a `certificate` or "
                 "a `ca`",
@@ -244,7 +244,7 @@ class Access(Guarded):
             raise MissingExtraError("keyring", "keyring", "reading passwords of the keyring") from None
         password = keyring.get_password(service, user)
         if password is None:
-            raise ParameterError.about("service", "must name a password that the keyring has for the `user`")
+            raise ParameterError.on("service", "must name a password that the keyring has for the `user`")
         return cls(user=user, password=password, **others)
 
     def has_cookies(self, host: str, below: bool) -> bool:
@@ -274,7 +274,7 @@ def _authorization(user: str | None, password: str | None, token: str | None) ->
         if value is not None and not (isinstance(value, str) and value.isprintable()):
             raise ParameterError.must_be(name, "printable text")
     if password is not None and user is None:
-        raise ParameterError.about("user", "is required where a `password` is given")
+        raise ParameterError.on("user", "is required where a `password` is given")
     if token is not None:
         if user is not None:
             raise ParameterError.must_be("token", "left out where a `user` is given")
@@ -284,7 +284,7 @@ def _authorization(user: str | None, password: str | None, token: str | None) ->
     if user is None:
         return None
     if ":" in user:
-        raise ParameterError.about("user", "must have no colon")
+        raise ParameterError.on("user", "must have no colon")
     return basic(user, password or "")
 
 
@@ -298,7 +298,7 @@ def _checked_headers(headers: Any) -> dict[str, str]:
         for name, value in headers.items()
     )
     if not well:
-        raise ParameterError.about(
+        raise ParameterError.on(
             "headers",
             "must map names of headers to lines of printable ASCII; Host, User-Agent, Accept, "
             "Proxy-Authorization and those of the connection are not among them",
@@ -309,7 +309,7 @@ def _checked_headers(headers: Any) -> dict[str, str]:
 def _tls(certificate: Any, key: Any, ca: Any) -> ssl.SSLContext | None:
     """Return what connections to the host are made with, None for what is usual."""
     if certificate is None and key is not None:
-        raise ParameterError.about("certificate", "is required where a `key` is given")
+        raise ParameterError.on("certificate", "is required where a `key` is given")
     if certificate is None and ca is None:
         return None
     wrong = "ca"

@@ -115,7 +115,7 @@ def _key(text: Any) -> _Key:
             raise ValueError(text)
         return _Key(host, None if port < 0 else port, below)
     except (ValueError, AttributeError, TypeError):
-        raise ParameterError.about(
+        raise ParameterError.on(
             "access", "must have keys such as example.org, *.example.org or example.org:8443"
         ) from None
 
@@ -147,11 +147,11 @@ class AccessByHost(Unpicklable):
         if value is None or isinstance(value, cls):
             return value
         if not isinstance(value, Mapping) or not all(isinstance(item, Access) for item in value.values()):
-            raise ParameterError.about("access", "must map hosts to `webanalytics.Access`, or be None")
+            raise ParameterError.on("access", "must map hosts to `webanalytics.Access`, or be None")
         of_key = [(_key(key), item) for key, item in value.items()]
         if shut := [key.host for key, item in of_key if not item.has_cookies(key.host, key.below)]:
             must = f"hold a cookie of {shut[0]} that has not expired"
-            raise ParameterError.about("cookies", f"must {must}")
+            raise ParameterError.on("cookies", f"must {must}")
         return cls(of_key)
 
     def asked(self, addresses: Iterable[Any], logins: Mapping[str, Access] | None = None) -> AccessByHost:

@@ -112,7 +112,7 @@ async def collect(
         try:
             backend.check(Task(spec))
         except ParameterError:
-            raise ParameterError.about(
+            raise ParameterError.on(
                 parameter,
                 f"must hold no password where {backend.name} fetches: it does not leave this machine",
             ) from None

@@ -97,7 +97,7 @@ async def llms_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> p
     given, logins = without_logins(given)
     places = [place for place in dict.fromkeys(origin(url) for url in given) if place is not None]
     if not 0 < len(places) <= MOST_ORIGINS:
-        raise ParameterError.about("urls", f"must name from 1 to {MOST_ORIGINS} sites in http or https")
+        raise ParameterError.on("urls", f"must name from 1 to {MOST_ORIGINS} sites in http or https")
     async with Fetcher(fetch_settings(access_for(options, given, logins))) as fetcher:
         rows = await asyncio.gather(*(_row(fetcher, f"{place}/llms.txt") for place in places))
     index = pd.RangeIndex(len(rows))

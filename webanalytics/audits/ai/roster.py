@@ -129,7 +129,7 @@ def update_roster(content: bytes) -> str:
         with written_whole(path) as temporary:
             temporary.write_bytes(content)
     except OSError as error:
-        raise ParameterError.about("update", f"cannot be kept in {path}: {error.strerror}") from None
+        raise ParameterError.on("update", f"cannot be kept in {path}: {error.strerror}") from None
     return f"{len(after)} crawlers, {len(tokens - before)} of them new; {len(before - tokens)} are gone"
 
 

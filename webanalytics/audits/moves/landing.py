@@ -103,7 +103,7 @@ async def check_redirects(
     forgotten = [url for url in rest if url not in planned]
     asked = [url if base is None else _at(url, base) for url in (*planned, *forgotten)]
     if not asked:
-        raise ParameterError.about("plan", "has no old address")
+        raise ParameterError.on("plan", "has no old address")
     frame = (await audit(asked, **options)).pages
     names = ("final_url", "status", "http_status", "redirect_kinds", "noindex", "canonical_url", "error")
     cells = zip(*(frame[name].tolist() for name in names), strict=True)

@@ -90,7 +90,7 @@ class RedirectMap:
                     if place is not None
                     else f"{old!r}, which the map has not"
                 )
-                raise ParameterError.about("targets", f"names {wrong}")
+                raise ParameterError.on("targets", f"names {wrong}")
             change = {
                 **{"new": target or None, "decision": "sure" if target else "gone", "method": "by hand"},
                 **{"score": np.nan, "margin": np.nan, "note": None},
@@ -270,7 +270,7 @@ def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
         ends = [normal_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
         frame = frame.assign(url=ends).drop_duplicates("url")
     if not len(frame):
-        raise ParameterError.about("new", "has no page that could be read")
+        raise ParameterError.on("new", "has no page that could be read")
     return frame.reset_index(drop=True)
 
 

@@ -32,7 +32,7 @@ async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> p
     known["url"] = [normal_address(url) for url in known["url"]]
     known = known[known["url"] != ""].drop_duplicates("url", ignore_index=True)
     if not len(known):
-        raise ParameterError.about(parameter, "has no address")
+        raise ParameterError.on(parameter, "has no address")
     return known
 
 
@@ -71,7 +71,7 @@ async def _named(source: str | os.PathLike[str], parameter: str, options: Mappin
         return (await sitemap_frame(source, resolve(options))).dropna(subset=["url"])
     if await asyncio.to_thread(os.path.isdir, source):
         return await _frame(Audit.of(source, parameter), parameter, options)
-    raise ParameterError.about(parameter, "names no folder, archive or address")
+    raise ParameterError.on(parameter, "names no folder, archive or address")
 
 
 def normal_address(url: object) -> str:

@@ -111,7 +111,7 @@ def _key_bytes(value: object) -> bytes:
     if key is None:
         raise ParameterError.must_be("secret", "text that UTF-8 can encode")
     if not key:
-        raise ParameterError.about("secret", "must not be empty")
+        raise ParameterError.on("secret", "must not be empty")
     return key
 
 

@@ -120,7 +120,7 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
 def _from_maps(pages: pd.DataFrame) -> pd.DataFrame:
     maps = pages["keywords"].tolist()
     if any(isinstance(found, str) for found in maps):
-        raise ParameterError.about(
+        raise ParameterError.on(
             "frame",
             "must have maps of frequencies in the column `keywords`, as a frame of webanalytics.audit has; "
             "use webanalytics.keywords for a frame with one row per keyword",

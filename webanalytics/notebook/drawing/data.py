@@ -44,11 +44,11 @@ def pick(
     if missing:
         noun = "column" if len(missing) == 1 else "columns"
         listed = ", ".join(f"`{name}`" for name in missing)
-        raise ParameterError.about("frame", f"must have the {noun} {listed}, as a frame of {made} has")
+        raise ParameterError.on("frame", f"must have the {noun} {listed}, as a frame of {made} has")
     wanted = [*columns, *(name for name in (*optional, *STATE) if name in names and name not in columns)]
     for name in wanted:
         if names.count(name) > 1:
-            raise ParameterError.about("frame", f"must have the column `{name}` only once")
+            raise ParameterError.on("frame", f"must have the column `{name}` only once")
     picked: pd.DataFrame = frame[wanted]
     return picked
 

@@ -53,7 +53,7 @@ def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
     """Read a table from an open text file; every cell stays text."""
     frame = pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False, header=None)
     if frame.shape[1] > MOST_COLUMNS:
-        raise ParameterError.about("input", f"must have at most {MOST_COLUMNS:,} columns")
+        raise ParameterError.on("input", f"must have at most {MOST_COLUMNS:,} columns")
     if frame.empty or any(_INPUT.match(cell) for cell in frame.iloc[0]):
         return frame.rename(columns=str)
     headed = frame.iloc[1:].reset_index(drop=True)

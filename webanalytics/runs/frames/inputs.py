@@ -232,7 +232,7 @@ def _input_column(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> An
     repeated = next((name for name in candidates or named if names.count(name) > 1), None)
     if repeated is not None:
         raise _repeated(repeated, names.count(repeated))
-    raise ParameterError.about(
+    raise ParameterError.on(
         "column",
         "must name the column that holds the inputs; candidates are: "
         f"{_candidates(candidates or named or names)}",
@@ -248,7 +248,7 @@ def _fitting(frame: pd.DataFrame, names: list[Any], wanted: Wanted) -> list[Any]
 
 def _repeated(name: Any, count: int) -> ParameterError:
     """Return the error about columns of one name, none of which can be meant."""
-    return ParameterError.about(
+    return ParameterError.on(
         "column",
         f"must name a column that is there once; the DataFrame has {count} called `{name}`, of which all "
         "but one must be renamed",
@@ -381,7 +381,7 @@ class Texts:
 def pages_or_texts(urls: Any, texts: Any, language: str | None) -> Any:
     """Return the one of two arguments that was given, texts as `Texts`."""
     if urls is None and texts is None:
-        raise ParameterError.about("urls", "is required where no `texts` are given")
+        raise ParameterError.on("urls", "is required where no `texts` are given")
     if urls is not None and texts is not None:
         raise ParameterError.must_be("urls", "left out where `texts` are given")
     if language is None:

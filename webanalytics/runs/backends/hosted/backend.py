@@ -182,7 +182,7 @@ def _found_key(base_url: str) -> Secret:
         return _checked_key(_masked(os.environ[KEY_VARIABLE]))
     if base_url not in _prompted:
         if not somebody_can_answer():
-            raise ParameterError.about("api_key", f"is required where the variable {KEY_VARIABLE} is not set")
+            raise ParameterError.on("api_key", f"is required where the variable {KEY_VARIABLE} is not set")
         _prompted[base_url] = _checked_key(_masked(getpass.getpass(f"API key of {base_url}: ")))
     return _prompted[base_url]
 
