@@ -12,8 +12,7 @@ from webanalytics.errors import BackendError
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.pace import FetchSettings
 from webanalytics.fetching.rendering.browser import CLOSING, Browser, executable
-from webanalytics.fetching.rendering.messages import passed_on
-from webanalytics.fetching.rendering.proxy import BrowserProxy
+from webanalytics.fetching.rendering.proxy import BrowserProxy, passed_on
 from webanalytics.fetching.rendering.visit import Rendered, Visit
 from webanalytics.fetching.response import Response
 
