@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ QUICK = tuple(f"service/test_{name}.py" for name in ("auth", "configuration", "f
 """What of it does so no more than other tests."""
 
 
+@cache
 def _is_slow(path: Path) -> bool:
     here = Path(__file__).parent
     place = path.relative_to(here).as_posix() if path.is_relative_to(here) else ""

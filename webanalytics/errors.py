@@ -79,6 +79,11 @@ class ParameterError(WebAnalyticsError, ValueError):
         return cls(messages.one_of(parameter, choices), parameter)
 
     @classmethod
+    def on(cls, parameter: str, what: str) -> ParameterError:
+        """Return the error that says something about a parameter; `what` ends the sentence."""
+        return cls(f"The `{parameter}` parameter {what}.", parameter)
+
+    @classmethod
     def must_be(cls, parameter: str, what: str) -> ParameterError:
         """Return the error for a wrong value; `what` ends the sentence."""
         return cls(messages.must_be(parameter, what), parameter)

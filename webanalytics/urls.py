@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
+from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 from zlib import crc32
@@ -343,3 +345,20 @@ def is_archive(value: object) -> bool:
     text = os.fspath(value)
     named = isinstance(text, str) and text[-8:].lower().endswith(ARCHIVE_SUFFIXES)
     return named and "://" not in text and "\0" not in text
+
+
+def common_section(urls: Sequence[str]) -> str:
+    """Return the deepest folder that all addresses lie in; '' if that is a whole site, or they share no host.
+
+    Examples
+    --------
+    >>> common_section(["https://a.example/docs/api/x", "https://a.example/docs/api/y/z"])
+    'https://a.example/docs/api/'
+    >>> common_section(["https://a.example/docs/x", "https://a.example/blog/x"])
+    ''
+    """
+    parts = [url.partition("?")[0].split("/")[:-1] for url in urls if url.count("/") > 2]
+    if not parts or len(parts) < len(urls):
+        return ""
+    shared = [one[0] for one in takewhile(lambda names: len(set(names)) == 1, zip(*parts, strict=False))]
+    return "/".join(shared) + "/" if len(shared) > 3 else ""

@@ -14,8 +14,6 @@ from typing import Any
 import pandas as pd
 import pytest
 from anyio.from_thread import start_blocking_portal
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
 
 import webanalytics as wa
 from tests.audits import saved, transcript
@@ -42,6 +40,9 @@ Ask = Callable[..., Any]
 @contextmanager
 def asking(folder: Path, *flags: str, errors: Path | None = None) -> Iterator[Ask]:
     """Start the server as a client does, and yield a function that calls a tool."""
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
     command = ["-W", "error", "-m", "webanalytics", "mcp", str(folder), *flags]
     server = StdioServerParameters(command=sys.executable, args=command, cwd=Path(__file__).parents[2])
     log = (errors or folder.parent / "stderr").open("w+")
@@ -91,6 +92,8 @@ def whole(ask: Ask, part: str, tool: str, /, **arguments: Any) -> list[dict[str,
 
 
 def test_all_tools_read_only_and_say_that_their_answers_are_untrusted(folder: Path) -> None:
+    from mcp import Client, StdioServerParameters
+
     with start_blocking_portal() as portal:
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "webanalytics", "mcp", str(folder)]

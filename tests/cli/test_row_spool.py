@@ -49,10 +49,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(parts_of(pd.DataFrame(frame)) is not None)
         write(frame, *others)
 
-    for kind, writer in (("parquet", output_files._parquet), ("arrow", output_files._write_ipc)):
-        monkeypatch.setitem(
-            output_files._BINARY, kind, lambda frame, path, writer=writer: spy(frame, path, writer)
-        )
+    monkeypatch.setattr(output_files, "_in_parts", spy)
     return found
 
 
@@ -113,9 +110,8 @@ def test_a_file_that_cannot_be_written_loses_no_row(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(output_files._BINARY, "parquet", full)
+    monkeypatch.setattr(output_files, "_in_parts", full)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    monkeypatch.setitem(output_files._BINARY, "jsonl", full)
     assert main(["metadata", "-i", str(pages), "-o", str(tmp_path / "out.parquet"), "--no-progress"]) == 4
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import pickle
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -127,40 +129,53 @@ def _keys(node: ast.expr) -> list[str | None]:
     return [node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None]
 
 
-def _raised() -> list[tuple[str, str | None]]:
+@cache
+def _trees() -> dict[str, ast.Module]:
+    """Return every file of the package, parsed once: by its place."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def _calls() -> Iterator[tuple[str, str, ast.Call]]:
+    """Yield where a name is called, the name, and the call."""
+    for where, tree in _trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                yield f"{where}:{node.lineno}", getattr(node.func, "id", ""), node
+
+
+@cache
+def raised() -> list[tuple[str, str | None]]:
+    """Return where something is made with a key, and the key."""
     found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        where = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in CARRIERS and node.args:
-                is_service = where.startswith("service/") and getattr(node.func, "id", "") == "Problem"
-                if not is_service:  # its first argument is a status, its second a message
-                    found += [(f"{where}:{node.lineno}", key) for key in _keys(node.args[0])]
+    for where, name, call in _calls():
+        is_service = where.startswith("service/") and name == "Problem"
+        if name in CARRIERS and call.args and not is_service:  # there a status comes first, then a message
+            found += [(where, key) for key in _keys(call.args[0])]
     return found
 
 
-RAISED = _raised()
-
-
 def test_everything_raised_has_a_known_key() -> None:
-    assert len(RAISED) > 80
-    assert [(where, key) for where, key in RAISED if key is not None and key not in MESSAGES] == []
+    assert len(raised()) > 80
+    assert [(where, key) for where, key in raised() if key is not None and key not in MESSAGES] == []
 
 
 def test_keys_are_worked_out_in_few_places() -> None:
     """Where a key is not written in the call: passed on, or from the fetcher's table of exceptions."""
-    places = {where.partition(":")[0] for where, key in RAISED if key is None}
+    places = {where.partition(":")[0] for where, key in raised() if key is None}
     assert places <= {"core/messages/__init__.py", "errors.py", "fetching/archives/pages.py", "fetching/exchange.py",
-                      "fetching/fetcher.py", "fetching/gates.py", "fetching/rendering/relay.py", "fetching/response.py", "fetching/sitemap.py", "fetching/state.py", "records/hosts/function.py",
+                      "fetching/fetcher.py", "fetching/gates.py", "fetching/rendering/proxy.py", "fetching/response.py", "fetching/sitemap.py", "fetching/state.py", "records/hosts/function.py",
                       "runs/backends/content.py", "runs/backends/hosted/wire.py"}  # fmt: skip
 
 
 def test_every_key_is_used() -> None:
     strings = {
         node.value
-        for path in PACKAGE.rglob("*.py")
-        if path.parent.name != "messages"
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for where, tree in _trees().items()
+        if "messages/" not in where
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert [key for key in MESSAGES if key not in strings | set(PARAMETERS)] == []
@@ -169,17 +184,10 @@ def test_every_key_is_used() -> None:
 def test_no_failure_of_an_input_is_a_finished_sentence() -> None:
     """A sentence typed where it is raised would be a second table."""
     wrong = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            name = getattr(node.func, "id", "")
-            said = node.args[1:] if name == "Problem" else node.args[1:3] if name == "Outcome" else []
-            if any(isinstance(part, (ast.JoinedStr, ast.Constant)) and "'" in repr(part) for part in said):
-                said = [part for part in said if not (isinstance(part, ast.Constant) and part.value is None)]
-            texts = [part for part in said if isinstance(part, ast.JoinedStr) or _is_text(part)]
-            if texts:
-                wrong.append(f"{path.relative_to(PACKAGE).as_posix()}:{node.lineno}")
+    for where, name, call in _calls():
+        said = call.args[1:] if name == "Problem" else call.args[1:3] if name == "Outcome" else []
+        if any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in said):
+            wrong.append(where)
     assert [where for where in wrong if not where.startswith("service/graphql_endpoint")] == []
 
 

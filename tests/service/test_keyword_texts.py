@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 import webanalytics as wa
 from tests.service.live import Server
@@ -113,6 +112,8 @@ def test_every_format_has_an_answer(server: Server, pro: str, kind: str) -> None
 
 
 def test_the_documents_know_both_parameters(server: Server) -> None:
+    from jsonschema import Draft202012Validator
+
     document = server.call("GET", "/v1/openapi.json").json
     schema = document["components"]["schemas"]["KeywordsParameters"]
     assert schema["properties"]["text"]["maxLength"] == 50_000

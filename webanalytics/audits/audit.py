@@ -102,9 +102,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
             return cls(value)
         if isinstance(value, (str, os.PathLike)):
             return cls(*storage.load(value, parameter))
-        raise ParameterError(
-            f"The `{parameter}` parameter must be an audit, or the folder that one was saved in.", parameter
-        )
+        raise ParameterError.must_be(parameter, "an audit, or the folder that one was saved in")
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         """Return the cached value of a name, or make it; other rules make all of it anew."""

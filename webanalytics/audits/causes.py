@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.graph.sections import common_section
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.content import first_headings
 from webanalytics.audits.rules.leads import Leads
@@ -22,6 +21,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.link_table import POSITIONS
 from webanalytics.runs.frames.schema import as_frame, make_series
 from webanalytics.thresholds import PRIORITIES
+from webanalytics.urls import common_section
 
 COLUMNS: Mapping[str, Dtype] = {
     "cause": "string",

@@ -150,7 +150,7 @@ def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFram
     """
     path = Path(path)
     if path.suffix.lower() != ".xlsx":
-        raise ParameterError("The `path` parameter must be a file with the suffix .xlsx.", "path")
+        raise ParameterError.must_be("path", "a file with the suffix .xlsx")
     sheets = {name: flat(frame) for name, frame in parts.items()}
     with new_file(path, "path") as temporary:
         write_sheets(temporary, sheets)

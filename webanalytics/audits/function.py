@@ -149,7 +149,7 @@ async def audit(
         origin = with_listed(origin, found)
         logins |= found.logins
     elif urls is None:
-        raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
+        raise ParameterError.on("urls", "is required where no `sitemap` is given")
     operations = with_rendering(AUDIT_PAGES if loaded is None else CRAWL_PAGES, resolved)
     own = entries(own_columns)
     if own_columns:

@@ -196,30 +196,23 @@ def _priority(name: str, value: object, parameter: str) -> Priority:
     for priority in PRIORITIES:
         if value == priority:
             return priority
-    raise ParameterError(
-        f"The `{parameter}` parameter must have one of these as the priority of `{name}`: "
-        f"{', '.join(PRIORITIES)}.",
-        parameter,
+    raise ParameterError.on(
+        parameter, f"must have one of these as the priority of `{name}`: {', '.join(PRIORITIES)}"
     )
 
 
 def _threshold(name: str, value: object, parameter: str) -> float:
     if RULES[name].threshold is None:
-        raise ParameterError(
-            f"The `{parameter}` parameter must leave out `{name}`: the rule has no threshold.", parameter
-        )
+        raise ParameterError.on(parameter, f"must leave out `{name}`: the rule has no threshold")
     if hasattr(value, "dtype") and hasattr(value, "item"):
         value = value.item()  # a NumPy scalar
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-        raise ParameterError(
-            f"The `{parameter}` parameter must have a number, at least 0, as the threshold of `{name}`.",
-            parameter,
-        )
+        raise ParameterError.on(parameter, f"must have a number, at least 0, as the threshold of `{name}`")
     if RULES[name].unit == "pixels" and value < FEWEST_PIXELS and name.endswith("_too_long"):
-        raise ParameterError(
-            f"The `{parameter}` parameter must have a number of pixels, not of characters, as the threshold "
-            f"of `{name}`: 60 characters take about 560 pixels.",
+        raise ParameterError.on(
             parameter,
+            f"must have a number of pixels, not of characters, as the threshold of `{name}`: 60 characters "
+            "take about 560 pixels",
         )
     return float(value)
 
@@ -241,14 +234,10 @@ def _read(path: str | os.PathLike[str], parameter: str) -> dict[str, Any]:
             content = file.read(MAX_FILE + 1)
     except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not the name of a file"
-        raise ParameterError(
-            f"The `{parameter}` parameter names a file that cannot be read: {reason}.", parameter
-        ) from error
+        raise ParameterError.on(parameter, f"names a file that cannot be read: {reason}") from error
     if len(content) > MAX_FILE:
-        raise ParameterError(f"The `{parameter}` parameter names a file that is too large.", parameter)
+        raise ParameterError.on(parameter, "names a file that is too large")
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ParameterError(
-            f"The `{parameter}` parameter names a file that is not TOML: {error}.", parameter
-        ) from error
+        raise ParameterError.on(parameter, f"names a file that is not TOML: {error}") from error

@@ -48,13 +48,11 @@ def as_read(pages: Any) -> pd.DataFrame:
         For anything but a frame of pages.
     """
     if not is_of_pages(pages):
-        raise ParameterError(
-            "The `pages` parameter must be a DataFrame with the columns `url` and `status`, as "
-            "webanalytics.audit makes them.",
-            "pages",
+        raise ParameterError.must_be(
+            "pages", "a DataFrame with the columns `url` and `status`, as webanalytics.audit makes them"
         )
     if not pages.columns.is_unique:
-        raise ParameterError("The `pages` parameter must have each column only once.", "pages")
+        raise ParameterError.on("pages", "must have each column only once")
     made = [name for name in pages.columns if name in MADE]
     frame = pd.DataFrame(pages.drop(columns=made) if made else pages)
     frame.attrs = dict(pages.attrs)
@@ -101,7 +99,7 @@ def segments_of(pages: pd.DataFrame, by: str) -> list[npt.NDArray[np.bool_]]:
     try:
         codes, known = pd.factorize(pages[by], sort=True)
     except TypeError:  # lists and the like
-        raise ParameterError("The `by` parameter must name a column without lists.", "by") from None
+        raise ParameterError.on("by", "must name a column without lists") from None
     return [codes == code for code in [*range(len(known)), -1] if (codes == code).any()]
 
 
@@ -134,15 +132,10 @@ def _masked(pages: pd.DataFrame, mask: pd.Series[Any], *, aligned: bool) -> list
     if aligned and not mask.index.equals(pages.index):
         unique = mask.index.is_unique and pages.index.is_unique
         if not unique or len(mask) != len(pages) or len(pages.index.difference(mask.index)):
-            raise ParameterError(
-                "The `which` parameter must be a mask with the index of audit.pages.", "which"
-            )
+            raise ParameterError.must_be("which", "a mask with the index of audit.pages")
         mask = mask.reindex(pages.index)
     if len(mask) != len(pages):
-        raise ParameterError(
-            f"The `which` parameter must be a mask of the {len(pages):,} pages, not of {len(mask):,}.",
-            "which",
-        )
+        raise ParameterError.must_be("which", f"a mask of the {len(pages):,} pages, not of {len(mask):,}")
     found: list[int] = np.flatnonzero(mask.astype("boolean").fillna(False).to_numpy(bool)).tolist()
     return found
 
@@ -160,9 +153,7 @@ def _named(pages: pd.DataFrame, names: Iterable[Any]) -> list[int]:
                 by_normal = _places(map(_normal, urls)) if by_normal is None else by_normal
                 rows = by_normal.get(_normal(name))
         if rows is None:
-            raise ParameterError(
-                f"The `which` parameter names a page that the audit does not have: {_shown(name)}.", "which"
-            )
+            raise ParameterError.on("which", f"names a page that the audit does not have: {_shown(name)}")
         found.update(dict.fromkeys(rows))
     return list(found)
 
@@ -210,10 +201,8 @@ def matched(pages: pd.DataFrame, frame: Any, on: str) -> tuple[pd.DataFrame, pd.
         if url is None:
             continue
         if url in row_of:
-            raise ParameterError(
-                f"The `frame` parameter must have one row for each page, and has two for {_shown(url)}; sum "
-                "them up first.",
-                "frame",
+            raise ParameterError.on(
+                "frame", f"must have one row for each page, and has two for {_shown(url)}; sum them up first"
             )
         row_of[url] = row
     places = np.array([row_of.get(_normal(url) or "", -1) for url in pages["url"].tolist()], dtype=np.intp)
@@ -233,9 +222,7 @@ def _check_columns(pages: pd.DataFrame, frame: pd.DataFrame, on: str) -> None:
     if clashing or not frame.columns.is_unique:
         listed = ", ".join(f"`{name}`" for name in clashing) or "each column once"
         said = "must not have the columns" if clashing else "must have"
-        raise ParameterError(
-            f"The `frame` parameter {said} {listed}{', which the pages have' * bool(clashing)}.", "frame"
-        )
+        raise ParameterError.on("frame", f"{said} {listed}{', which the pages have' * bool(clashing)}")
 
 
 def _taken(column: pd.Series[Any], places: npt.NDArray[np.intp]) -> pd.Series[Any]:

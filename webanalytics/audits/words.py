@@ -30,7 +30,7 @@ _spoken: ContextVar[str] = ContextVar("spoken", default="en")
 def checked_language(language: object) -> str:
     """Return a language that reports speak; raises `ParameterError` for another."""
     if language not in LANGUAGES:
-        raise ParameterError(f"The `language` parameter must be one of {', '.join(LANGUAGES)}.", "language")
+        raise ParameterError.must_be("language", f"one of {', '.join(LANGUAGES)}")
     return str(language)
 
 

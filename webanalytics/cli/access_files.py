@@ -94,10 +94,9 @@ def refuse_passwords(operation: Operation | None, addresses: Iterable[str]) -> N
     if (operation is None or operation.kind != "record") and any(
         without_user(one) != one for one in addresses
     ):
-        raise ParameterError(
-            "The `input` parameter must hold no password, which every user of the machine can see; --access "
-            "names a file with it.",
+        raise ParameterError.on(
             "input",
+            "must hold no password, which every user of the machine can see; --access names a file with it",
         )
 
 

@@ -142,7 +142,7 @@ def _selector(text: str) -> tuple[str, Any]:
     """
     name, equals, selector = text.partition("=")
     if not equals:
-        raise ParameterError("The `extract` parameter must be of the form NAME=SELECTOR.", "extract")
+        raise ParameterError.must_be("extract", "of the form NAME=SELECTOR")
     return (name[:-2], [selector]) if name.endswith("[]") else (name, selector)
 
 
@@ -152,9 +152,7 @@ def add_rules(paths: Iterable[str]) -> None:
         try:
             runpy.run_path(path)
         except OSError as error:
-            raise ParameterError(
-                f"The `rules` parameter names a file that cannot be read: {error.strerror}.", "rules"
-            ) from None
+            raise ParameterError.on("rules", f"names a file that cannot be read: {error.strerror}") from None
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -164,7 +162,7 @@ def check(arguments: argparse.Namespace) -> None:
     for name in ("report", "save"):
         path = getattr(arguments, name, None)
         if path and not Path(path).absolute().parent.is_dir():
-            raise ParameterError(f"The `{name}` parameter must be in an existing folder.", name)
+            raise ParameterError.must_be(name, "in an existing folder")
 
 
 def write_pages(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> Path:

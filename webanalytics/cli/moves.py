@@ -83,7 +83,7 @@ def run_map(arguments: argparse.Namespace) -> int:
 def run_check(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``check-redirects``."""
     if not Path(arguments.plan).is_file():
-        raise ParameterError("The `plan` parameter must be a file.", "plan")
+        raise ParameterError.must_be("plan", "a file")
     old = None if arguments.old is None else _source(arguments.old)
     given = {"site": arguments.site, "old": old, "report": arguments.report}
     found = sync.check_redirects(arguments.plan, **given, **_options(arguments))

@@ -168,7 +168,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     given = list(arguments.inputs)
     if arguments.input is not None:
         if given:
-            raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
+            raise ParameterError.must_be("input", "left out where inputs are given")
         return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
     operation = by_function(arguments.function)
     refuse_passwords(operation, [*given, *(getattr(arguments, "sitemap", None) or ())])
@@ -176,9 +176,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
         missing = next((text for text in tables if not Path(text).exists()), None)
         if missing is not None:
-            raise ParameterError(
-                f"The `input` parameter must be a file that is there: no such file: {missing}.", "input"
-            )
+            raise ParameterError.must_be("input", f"a file that is there: no such file: {missing}")
         if tables and len(given) == 1:
             return read_frame(given[0])
     if not given and getattr(arguments, "sitemap", None) and arguments.function != "crawl":
@@ -186,7 +184,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if not given and not sys.stdin.isatty():
         given = [line.strip() for line in sys.stdin if line.strip()]
     if not given:
-        raise ParameterError("The `input` parameter is required where no inputs are given.", "input")
+        raise ParameterError.on("input", "is required where no inputs are given")
     return given
 
 
@@ -194,18 +192,16 @@ def _line_of(path: str, flag: str) -> str:
     try:
         return Path(path).read_text("utf-8").rstrip("\r\n")
     except OSError as error:
-        raise ParameterError(
-            f"The `{flag}` parameter must be a file that can be read: {error.strerror}.", flag
-        ) from None
+        raise ParameterError.must_be(flag, f"a file that can be read: {error.strerror}") from None
     except ValueError:
-        raise ParameterError(f"The `{flag}` parameter must be a UTF-8 file.", flag) from None
+        raise ParameterError.must_be(flag, "a UTF-8 file") from None
 
 
 def _backend(arguments: argparse.Namespace) -> Hosted | None:
     if getattr(arguments, "base_url", None) is None:
         return None
     if arguments.backend is not None:
-        raise ParameterError("The `backend` parameter must be left out where `base_url` is given.", "backend")
+        raise ParameterError.must_be("backend", "left out where `base_url` is given")
     path = arguments.api_key_file
     return Hosted(arguments.base_url, None if path is None else _line_of(path, "api-key-file"))
 
@@ -220,9 +216,8 @@ def _secret(arguments: argparse.Namespace) -> str:
             return getpass.getpass("Secret: ")
     except EOFError:
         pass
-    raise ParameterError(
-        f"The `secret` parameter is required: name a file with --secret-file, or set {SECRET_VARIABLE}.",
-        "secret",
+    raise ParameterError.on(
+        "secret", f"is required: name a file with --secret-file, or set {SECRET_VARIABLE}"
     )
 
 
@@ -362,7 +357,7 @@ def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int
     from webanalytics.cli.updates import update_from
 
     if len(sources) != 1:
-        raise ParameterError("The `update` parameter must be one file or URL.", "update")
+        raise ParameterError.must_be("update", "one file or URL")
     print(update_from(sources[0], allow_private=bool(arguments.allow_private)))
     return 0
 
@@ -389,7 +384,7 @@ def _run_site(arguments: argparse.Namespace) -> int:
             print(f"the sample site is at {site.url}; its pages are listed in {site.sitemap}", flush=True)
             threading.Event().wait()
     except (OSError, OverflowError):
-        raise ParameterError("The `port` parameter must be a free port.", "port") from None
+        raise ParameterError.must_be("port", "a free port") from None
     return 0
 
 

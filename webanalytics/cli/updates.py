@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +38,13 @@ def run_crawlers(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``ai-crawlers``."""
     action = arguments.action
     if not action:
-        show = print_table if sys.stdout.isatty() else _as_csv
+        show = print_table if sys.stdout.isatty() else partial(write_text, kind="csv")
         show(ai_crawlers(), sys.stdout)
     elif action[0] == "update" and len(action) == 2:
         print(update_roster(content_of(action[1], arguments.allow_private)))
     else:
-        raise ParameterError("The `update` parameter must be one file or URL.", "update")
+        raise ParameterError.must_be("update", "one file or URL")
     return 0
-
-
-def _as_csv(frame: Any, file: Any) -> None:
-    write_text(frame, file, "csv")
 
 
 def update_from(source: str, *, allow_private: bool = False) -> str:
@@ -68,9 +65,7 @@ def content_of(source: str, allow_private: bool) -> bytes:
         try:
             return Path(source).read_bytes()
         except OSError as error:
-            raise ParameterError(
-                f"The `update` parameter must be a file that can be read: {error.strerror}.", "update"
-            ) from None
+            raise ParameterError.must_be("update", f"a file that can be read: {error.strerror}") from None
 
     async def fetch() -> bytes:
         settings = fetch_settings(resolve({"allow_private": allow_private}))

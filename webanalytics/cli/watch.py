@@ -80,7 +80,7 @@ def run_watch(arguments: argparse.Namespace) -> int:
 
 
 def _wrong(name: str, what: str) -> ParameterError:
-    return ParameterError(f"The `{name}` parameter must {what}.", name)
+    return ParameterError.on(name, f"must {what}")
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def cookies_of(given: Any) -> tuple[Cookie, ...]:
         found = _of_file(given)
         expected = "be a mapping, a cookies.txt (seven fields with tabs) or a browser's export in JSON"
     if found is None or not all(map(_is_sound, found)):  # raised out here: errors quote the file
-        raise ParameterError(f"The `cookies` parameter must {expected}.", "cookies")
+        raise ParameterError.on("cookies", f"must {expected}")
     return tuple(found)
 
 
@@ -163,22 +163,21 @@ class Access(Guarded):
         made = {} if headers is None else _checked_headers(headers)
         authorization = _authorization(user, password, token)
         if not isinstance(digest, bool) or (digest and user is None):
-            raise ParameterError("The `digest` parameter must be True or False, beside a `user`.", "digest")
+            raise ParameterError.must_be("digest", "True or False, beside a `user`")
         for name, is_given in (("Authorization", authorization is not None), ("Cookie", cookies is not None)):
             if is_given and name.lower() in map(str.lower, made):
-                raise ParameterError(
-                    f"The `headers` parameter must not hold {name} beside `user`, `token` or `cookies`.",
-                    "headers",
+                raise ParameterError.on(
+                    "headers", f"must not hold {name} beside `user`, `token` or `cookies`"
                 )
         if authorization is not None and not digest:
             made["Authorization"] = authorization
         found = () if cookies is None else cookies_of(cookies)
         tls = _tls(certificate, key, ca)
         if not (made or found or digest or tls):
-            raise ParameterError(
-                "The `access` parameter must give a `user` and a `password`, a `token`, `headers`, "
-                "`cookies`, a `certificate` or a `ca`.",
+            raise ParameterError.on(
                 "access",
+                "must give a `user` and a `password`, a `token`, `headers`, `cookies`, a `certificate` or "
+                "a `ca`",
             )
         given = tuple(name for name, value in values.items() if value is not None)
         login = None if user is None else (user, password or "")
@@ -204,9 +203,7 @@ class Access(Guarded):
         for name in ("user", "password", "token"):
             others.setdefault(name, os.environ.get(f"{prefix}_{name.upper()}") or None)
         if others["user"] is None and others["token"] is None:
-            raise ParameterError(
-                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.", "prefix"
-            )
+            raise ParameterError.must_be("prefix", f"that of variables: {prefix}_USER, {prefix}_TOKEN")
         return cls(**others)
 
     @classmethod
@@ -227,9 +224,7 @@ class Access(Guarded):
         except (OSError, netrc.NetrcParseError, TypeError, ValueError):  # whose words quote the file
             found = None
         if found is None or host == "default":
-            raise ParameterError(
-                "The `host` parameter must be a machine of a .netrc that can be read.", "host"
-            )
+            raise ParameterError.must_be("host", "a machine of a .netrc that can be read")
         return cls(user=found[0], password=found[2], **others)
 
     @classmethod
@@ -249,9 +244,7 @@ class Access(Guarded):
             raise MissingExtraError("keyring", "keyring", "reading passwords of the keyring") from None
         password = keyring.get_password(service, user)
         if password is None:
-            raise ParameterError(
-                "The `service` parameter must name a password that the keyring has for the `user`.", "service"
-            )
+            raise ParameterError.on("service", "must name a password that the keyring has for the `user`")
         return cls(user=user, password=password, **others)
 
     def has_cookies(self, host: str, below: bool) -> bool:
@@ -279,19 +272,19 @@ def basic(user: str, password: str) -> str:
 def _authorization(user: str | None, password: str | None, token: str | None) -> str | None:
     for name, value in (("user", user), ("password", password)):
         if value is not None and not (isinstance(value, str) and value.isprintable()):
-            raise ParameterError(f"The `{name}` parameter must be printable text.", name)
+            raise ParameterError.must_be(name, "printable text")
     if password is not None and user is None:
-        raise ParameterError("The `user` parameter is required where a `password` is given.", "user")
+        raise ParameterError.on("user", "is required where a `password` is given")
     if token is not None:
         if user is not None:
-            raise ParameterError("The `token` parameter must be left out where a `user` is given.", "token")
+            raise ParameterError.must_be("token", "left out where a `user` is given")
         if not isinstance(token, str) or not _VALUE.fullmatch(token) or " " in token:
-            raise ParameterError("The `token` parameter must be ASCII text without spaces.", "token")
+            raise ParameterError.must_be("token", "ASCII text without spaces")
         return f"Bearer {token}"
     if user is None:
         return None
     if ":" in user:
-        raise ParameterError("The `user` parameter must have no colon.", "user")
+        raise ParameterError.on("user", "must have no colon")
     return basic(user, password or "")
 
 
@@ -305,10 +298,10 @@ def _checked_headers(headers: Any) -> dict[str, str]:
         for name, value in headers.items()
     )
     if not well:
-        raise ParameterError(
-            "The `headers` parameter must map names of headers to lines of printable ASCII; Host, "
-            "User-Agent, Accept, Proxy-Authorization and those of the connection are not among them.",
+        raise ParameterError.on(
             "headers",
+            "must map names of headers to lines of printable ASCII; Host, User-Agent, Accept, "
+            "Proxy-Authorization and those of the connection are not among them",
         )
     return dict(headers)
 
@@ -316,7 +309,7 @@ def _checked_headers(headers: Any) -> dict[str, str]:
 def _tls(certificate: Any, key: Any, ca: Any) -> ssl.SSLContext | None:
     """Return what connections to the host are made with, None for what is usual."""
     if certificate is None and key is not None:
-        raise ParameterError("The `certificate` parameter is required where a `key` is given.", "certificate")
+        raise ParameterError.on("certificate", "is required where a `key` is given")
     if certificate is None and ca is None:
         return None
     wrong = "ca"
@@ -332,4 +325,4 @@ def _tls(certificate: Any, key: Any, ca: Any) -> ssl.SSLContext | None:
     what = (
         "certificates" if wrong == "ca" else "a client certificate, with the `key` of it without a passphrase"
     )
-    raise ParameterError(f"The `{wrong}` parameter must be a file of {what}, in PEM.", wrong)
+    raise ParameterError.must_be(wrong, f"a file of {what}, in PEM")

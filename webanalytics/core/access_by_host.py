@@ -115,9 +115,8 @@ def _key(text: Any) -> _Key:
             raise ValueError(text)
         return _Key(host, None if port < 0 else port, below)
     except (ValueError, AttributeError, TypeError):
-        raise ParameterError(
-            "The `access` parameter must have keys such as example.org, *.example.org or example.org:8443.",
-            "access",
+        raise ParameterError.on(
+            "access", "must have keys such as example.org, *.example.org or example.org:8443"
         ) from None
 
 
@@ -148,13 +147,11 @@ class AccessByHost(Unpicklable):
         if value is None or isinstance(value, cls):
             return value
         if not isinstance(value, Mapping) or not all(isinstance(item, Access) for item in value.values()):
-            raise ParameterError(
-                "The `access` parameter must map hosts to `webanalytics.Access`, or be None.", "access"
-            )
+            raise ParameterError.on("access", "must map hosts to `webanalytics.Access`, or be None")
         of_key = [(_key(key), item) for key, item in value.items()]
         if shut := [key.host for key, item in of_key if not item.has_cookies(key.host, key.below)]:
             must = f"hold a cookie of {shut[0]} that has not expired"
-            raise ParameterError(f"The `cookies` parameter must {must}.", "cookies")
+            raise ParameterError.on("cookies", f"must {must}")
         return cls(of_key)
 
     def asked(self, addresses: Iterable[Any], logins: Mapping[str, Access] | None = None) -> AccessByHost:

@@ -64,8 +64,8 @@ class BotKey(Unpicklable):
             with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
                 out.write(f"agent: {agent}\n".encode() + pem)
         except OSError as error:
-            raise ParameterError(
-                f"The `file` parameter must be a new file in an existing folder: {error.strerror}.", "file"
+            raise ParameterError.must_be(
+                "file", f"a new file in an existing folder: {error.strerror}"
             ) from None
         return cls(file)
 
@@ -112,7 +112,7 @@ def signature_base(components: Mapping[str, str], covered: str) -> bytes:
 def _checked_agent(agent: Any) -> str:
     if isinstance(agent, str) and _AGENT.fullmatch(agent):
         return agent
-    raise ParameterError("The `agent` parameter must be a site such as https://bot.example.org.", "agent")
+    raise ParameterError.must_be("agent", "a site such as https://bot.example.org")
 
 
 def _base64url(data: bytes) -> str:
@@ -138,6 +138,4 @@ def _read(file: Any) -> tuple[str, Ed25519PrivateKey]:
             return text, key
     except (OSError, TypeError, ValueError):  # whose words may quote the file
         pass
-    raise ParameterError(
-        "The `file` parameter must be an Ed25519 key in PEM without a passphrase, that can be read.", "file"
-    )
+    raise ParameterError.must_be("file", "an Ed25519 key in PEM without a passphrase, that can be read")

@@ -76,7 +76,7 @@ class Proxy(Unpicklable):
 def _way(text: Any) -> Way:
     way = _parsed(text)
     if way is None:  # raised out here: errors of parsing hold the text
-        raise ParameterError(f"The `proxy` parameter must be {EXPECTS}.", "proxy")
+        raise ParameterError.must_be("proxy", f"{EXPECTS}")
     if way.is_socks and find_spec("aiohttp_socks") is None:
         raise MissingExtraError("socks", "aiohttp-socks", "a SOCKS proxy")
     return way

@@ -379,9 +379,7 @@ def check_served(function: str, kind: str, key: str) -> None:
         return
     takers = sorted(name for kind in RECORDS[key].serves for name in FUNCTIONS[kind])
     takers = takers or [f"`webanalytics.options.{key}`, which is set for a session"]
-    raise ParameterError(
-        f"The `{key}` parameter must be left out of `{function}`; it is for {', '.join(takers)}.", key
-    )
+    raise ParameterError.must_be(key, f"left out of `{function}`; it is for {', '.join(takers)}")
 
 
 def resolve(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,10 +30,10 @@ def compiled(pattern: str, parameter: str) -> re.Pattern[str]:
     try:
         return re.compile(translate(pattern) if pattern.startswith("*") else pattern)
     except (re.error, RecursionError, OverflowError):
-        raise ParameterError(
-            f"The `{parameter}` parameter must be regular expressions, folders such as `/shop/*`, or "
-            f"patterns that begin with `*`; {pattern[:100]!r} is none of these.",
+        raise ParameterError.must_be(
             parameter,
+            "regular expressions, folders such as `/shop/*`, or patterns that begin with `*`; "
+            f"{pattern[:100]!r} is none of these",
         ) from None
 
 

@@ -158,7 +158,7 @@ def contexts(ca: str | os.PathLike[str] | None) -> list[ssl.SSLContext]:
     try:
         both = [ssl.create_default_context(cafile=None if ca is None else os.fspath(ca)) for _ in range(2)]
     except (OSError, TypeError, ValueError):
-        raise ParameterError("The `ca` parameter must be a file of certificates in PEM.", "ca") from None
+        raise ParameterError.must_be("ca", "a file of certificates in PEM") from None
     for context in both:
         context.check_hostname = False  # names are compared later
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # which Python 3.13 sets, 3.12 does not

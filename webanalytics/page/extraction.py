@@ -84,16 +84,13 @@ def selectors(
 
 def _checked(name: Any, given: Any, taken: frozenset[str], parameter: str) -> Selector:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ParameterError(
-            f"The `{parameter}` parameter must name columns with letters, digits, dots, hyphens and "
-            f"underscores, not {str(name)[:60]!r}.",
+        raise ParameterError.on(
             parameter,
+            f"must name columns with letters, digits, dots, hyphens and underscores, not {str(name)[:60]!r}",
         )
     if name in taken:
-        raise ParameterError(
-            f"The `{parameter}` parameter must not name `{name}`, which is a column of every audit; "
-            f"`{name}_own` is free.",
-            parameter,
+        raise ParameterError.on(
+            parameter, f"must not name `{name}`, which is a column of every audit; `{name}_own` is free"
         )
     several = isinstance(given, list)
     if several:
@@ -128,9 +125,7 @@ def _checked(name: Any, given: Any, taken: frozenset[str], parameter: str) -> Se
 
 
 def _wrong(parameter: str, name: str, why: str) -> ParameterError:
-    return ParameterError(
-        f"The `{parameter}` parameter is wrong for `{name}`: {why[:300].rstrip('.')}.", parameter
-    )
+    return ParameterError.on(parameter, f"is wrong for `{name}`: {why[:300].rstrip('.')}")
 
 
 def _trial(selector: Selector) -> None:

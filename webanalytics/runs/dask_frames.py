@@ -55,10 +55,8 @@ def _operation(function: Function, parameter: str) -> Operation:
     by_name = {operation.function: operation for operation in OPERATIONS.values()}
     found = AUDIT_PAGES[0] if function.__name__ == "audit" else by_name.get(function.__name__)
     if found is None:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be on this machine, not a Dask DataFrame: call its "
-            "`compute()` first.",
-            parameter,
+        raise ParameterError.must_be(
+            parameter, "on this machine, not a Dask DataFrame: call its `compute()` first"
         )
     return found
 
@@ -66,10 +64,10 @@ def _operation(function: Function, parameter: str) -> Operation:
 def _refuse(given: Mapping[str, Any], names: tuple[str, ...]) -> None:
     for key in names:
         if given.get(key) is not None:
-            raise ParameterError(
-                f"The `{key}` parameter must be left out with a Dask DataFrame, whose partitions are "
-                "answered on other machines: call its `compute()` first.",
+            raise ParameterError.must_be(
                 key,
+                "left out with a Dask DataFrame, whose partitions are answered on other machines: call its "
+                "`compute()` first",
             )
 
 
@@ -79,10 +77,8 @@ def _travelling(given: dict[str, Any], operation: Operation) -> dict[str, Any]:
     _refuse({**options, **given}, ("access", "bot_key", "proxy"))
     backend = resolve({"backend": given.pop("backend", options["backend"])})["backend"]
     if backend is not None and backend.name not in ("local", "dask"):
-        raise ParameterError(
-            "The `backend` parameter must be None with a Dask DataFrame: its partitions are answered where "
-            "they are computed.",
-            "backend",
+        raise ParameterError.must_be(
+            "backend", "None with a Dask DataFrame: its partitions are answered where they are computed"
         )
     here = {"backend": None, "store": None, "progress": False}
     own = {key: options[key] for key in options_for(operation.kind)}

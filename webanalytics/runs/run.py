@@ -112,10 +112,9 @@ async def collect(
         try:
             backend.check(Task(spec))
         except ParameterError:
-            raise ParameterError(
-                f"The `{parameter}` parameter must hold no password where {backend.name} fetches: it "
-                "does not leave this machine.",
+            raise ParameterError.on(
                 parameter,
+                f"must hold no password where {backend.name} fetches: it does not leave this machine",
             ) from None
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
 
@@ -132,15 +131,11 @@ def _check_texts(texts: Texts, backend: Backend, operation: Operation) -> None:
     if backend.family == LOCAL_FAMILY:
         return
     if operation.alternative is None or operation.alternative.local:
-        raise ParameterError(
-            f"The `texts` parameter must be left out with a hosted backend, whose {operation.path} takes the "
-            "URL of a page only.",
-            "texts",
+        raise ParameterError.must_be(
+            "texts", f"left out with a hosted backend, whose {operation.path} takes the URL of a page only"
         )
     if texts.language:
-        raise ParameterError(
-            "The `language` parameter must be left out with a hosted backend, which detects it.", "language"
-        )
+        raise ParameterError.must_be("language", "left out with a hosted backend, which detects it")
 
 
 async def in_thread(size: int, function: Callable[..., T], *arguments: Any) -> T:

@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import webanalytics as wa
 from tests.core.operations.toys import OUTLINE, SHOUT
@@ -182,6 +181,8 @@ def test_graphql(server: Server, key: str, site: SiteServer) -> None:
 
 
 def test_the_documentation_of_the_service(server: Server) -> None:
+    from openapi_spec_validator import OpenAPIV31SpecValidator  # seconds that each test process would wait
+
     document = server.call("GET", "/v1/openapi.json").json
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     shouted = document["paths"]["/v1/phraseshouter"]["post"]

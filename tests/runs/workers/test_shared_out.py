@@ -6,12 +6,16 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from itertools import count
+from typing import Any
 
 import pytest
 
 import webanalytics as wa
+from webanalytics.runs.workers import shared
 from webanalytics.runs.workers.shared import shared_out
 
 
@@ -57,6 +61,27 @@ def test_what_was_begun_is_ended_where_nobody_waits() -> None:
         found = shared_out(time.sleep, ((number, (3_600 * number,)) for number in range(3)), share=True)
         assert next(found) == (0, None)
         found.close()  # type: ignore[attr-defined] - waits for the threads, and not for an hour
+
+
+def test_a_process_that_starts_while_the_others_are_ended_is_ended_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin, ending, calls = shared.idle_workers.new, threading.Event(), count()
+
+    def slowly(*arguments: Any) -> Any:
+        made = begin(*arguments)
+        if next(calls):
+            ending.wait()
+            time.sleep(0.3)  # until the others have been ended
+        return made
+
+    monkeypatch.setattr(shared.idle_workers, "warm", lambda _: None)
+    monkeypatch.setattr(shared.idle_workers, "new", slowly)
+    with wa.option_context(workers=2):
+        found = shared_out(time.sleep, ((number, (3_600 * number,)) for number in range(3)), share=True)
+        assert next(found) == (0, None)
+        ending.set()
+        found.close()  # type: ignore[attr-defined]
 
 
 def test_reading_and_counting_need_no_pandas() -> None:

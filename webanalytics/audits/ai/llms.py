@@ -93,13 +93,11 @@ async def llms_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> p
     urls = addresses_of(urls, "urls")
     given = [urls] if isinstance(urls, str) else list(urls) if isinstance(urls, Iterable) else []
     if not given or not all(isinstance(url, str) for url in given):
-        raise ParameterError("The `urls` parameter must be the address of a site, or a list of them.", "urls")
+        raise ParameterError.must_be("urls", "the address of a site, or a list of them")
     given, logins = without_logins(given)
     places = [place for place in dict.fromkeys(origin(url) for url in given) if place is not None]
     if not 0 < len(places) <= MOST_ORIGINS:
-        raise ParameterError(
-            f"The `urls` parameter must name from 1 to {MOST_ORIGINS} sites in http or https.", "urls"
-        )
+        raise ParameterError.on("urls", f"must name from 1 to {MOST_ORIGINS} sites in http or https")
     async with Fetcher(fetch_settings(access_for(options, given, logins))) as fetcher:
         rows = await asyncio.gather(*(_row(fetcher, f"{place}/llms.txt") for place in places))
     index = pd.RangeIndex(len(rows))

@@ -91,7 +91,7 @@ def _crawler(number: int, row: Mapping[str | None, object]) -> Crawler:
 
 
 def _refused(what: str) -> ParameterError:
-    return ParameterError(f"The `update` parameter must be {what}.", "update")
+    return ParameterError.must_be("update", what)
 
 
 def user_file() -> Path:
@@ -129,9 +129,7 @@ def update_roster(content: bytes) -> str:
         with written_whole(path) as temporary:
             temporary.write_bytes(content)
     except OSError as error:
-        raise ParameterError(
-            f"The `update` parameter cannot be kept in {path}: {error.strerror}.", "update"
-        ) from None
+        raise ParameterError.on("update", f"cannot be kept in {path}: {error.strerror}") from None
     return f"{len(after)} crawlers, {len(tokens - before)} of them new; {len(before - tokens)} are gone"
 
 
@@ -149,9 +147,7 @@ def chosen(crawlers: Iterable[str] | None) -> tuple[Crawler, ...]:
     listed = list(crawlers) if isinstance(crawlers, Iterable) else []
     names = [crawlers] if isinstance(crawlers, str) else listed
     if not names or not all(isinstance(name, str) and _TOKEN.fullmatch(name) for name in names):
-        raise ParameterError(
-            'The `crawlers` parameter must be product tokens such as "GPTBot", or None for all.', "crawlers"
-        )
+        raise ParameterError.must_be("crawlers", 'product tokens such as "GPTBot", or None for all')
     by_name = {crawler.token.lower(): crawler for crawler in known}
     return tuple(
         by_name.get(name.lower()) or Crawler(name, "", "search", "unknown", "", "")

@@ -97,11 +97,11 @@ class LinkMethods:
         """
         crawl_of(self, "paths")
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_PATHS:
-            raise ParameterError(f"The `most` parameter must be an integer from 1 to {MOST_PATHS:,}.", "most")
+            raise ParameterError.must_be("most", f"an integer from 1 to {MOST_PATHS:,}")
         graph = self.site.graph
         seen = isinstance(url, str) and (graph.place(url) >= 0 or self.site.find(url) is not None)
         if not seen:
-            raise ParameterError("The `url` parameter must be an address that the crawl has seen.", "url")
+            raise ParameterError.must_be("url", "an address that the crawl has seen")
         return paths_frame(graph, url, most)
 
     @property

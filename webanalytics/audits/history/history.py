@@ -96,9 +96,7 @@ class History:
                 rows.append({"date": run["date"], "changed": changed if found else None, **row})
                 last = row if found else last
         if not last:
-            raise ParameterError(
-                "The `url` parameter must be a page that an audit of the history has.", "url"
-            )
+            raise ParameterError.must_be("url", "a page that an audit of the history has")
         return folders.dated(pd.DataFrame(rows))
 
     def since(self, date: str) -> History:

@@ -39,7 +39,7 @@ def checked(to: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         value = to[name]
         made[name] = os.environ.get(value[1:], "").strip() if value.startswith("$") else value
         if not made[name]:
-            raise ParameterError(f"The `to` parameter names {value}, which the environment has not.", "to")
+            raise ParameterError.on("to", f"names {value}, which the environment has not")
         if made[name] == value and (name == "password" or kind in ("slack", "teams", "discord")):
             raise _wrong(f'name a variable as its {name}: "$NAME"')
     if kind not in NEEDED or not all(made.get(name) for name in NEEDED[kind]):
@@ -56,7 +56,7 @@ def checked(to: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _wrong(what: str) -> ParameterError:
-    return ParameterError(f"The `to` parameter must {what}.", "to")
+    return ParameterError.on("to", f"must {what}")
 
 
 def message(title: str, date: str, told: list[Any], resolved: list[Any]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ async def check_redirects(
     forgotten = [url for url in rest if url not in planned]
     asked = [url if base is None else _at(url, base) for url in (*planned, *forgotten)]
     if not asked:
-        raise ParameterError("The `plan` parameter has no old address.", "plan")
+        raise ParameterError.on("plan", "has no old address")
     frame = (await audit(asked, **options)).pages
     names = ("final_url", "status", "http_status", "redirect_kinds", "noindex", "canonical_url", "error")
     cells = zip(*(frame[name].tolist() for name in names), strict=True)
@@ -139,10 +139,8 @@ def _table(plan: Any) -> pd.DataFrame:
         return plan.table
     frame = read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
     if not isinstance(frame, pd.DataFrame) or not {"old", "new"} <= set(frame.columns):
-        raise ParameterError(
-            "The `plan` parameter must be what redirect_map returned, or a table with the columns old and "
-            "new.",
-            "plan",
+        raise ParameterError.must_be(
+            "plan", "what redirect_map returned, or a table with the columns old and new"
         )
     return frame
 
@@ -150,7 +148,7 @@ def _table(plan: Any) -> pd.DataFrame:
 def _origin(site: str) -> str:
     found = address(site)
     if found is None:
-        raise ParameterError("The `site` parameter must be an http or https address.", "site")
+        raise ParameterError.must_be("site", "an http or https address")
     parts = urlsplit(found.url)
     return f"{parts.scheme}://{parts.netloc}"
 

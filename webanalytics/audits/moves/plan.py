@@ -90,7 +90,7 @@ class RedirectMap:
                     if place is not None
                     else f"{old!r}, which the map has not"
                 )
-                raise ParameterError(f"The `targets` parameter names {wrong}.", "targets")
+                raise ParameterError.on("targets", f"names {wrong}")
             change = {
                 **{"new": target or None, "decision": "sure" if target else "gone", "method": "by hand"},
                 **{"score": np.nan, "margin": np.nan, "note": None},
@@ -143,7 +143,7 @@ class RedirectMap:
         """
         path = Path(path)
         if not decisions or not set(decisions) <= {"sure", "look"}:
-            raise ParameterError("The `decisions` parameter must be some of 'sure' and 'look'.", "decisions")
+            raise ParameterError.must_be("decisions", "some of 'sure' and 'look'")
         form = server or server_files.form_of(path)
         if form is None:
             return write_frame(self.table, path)
@@ -234,9 +234,9 @@ async def redirect_map(
     [['https://b.example/light', 'sure'], ['', 'gone']]
     """
     if not isinstance(sure, (int, float)) or not 0 < sure <= 1:
-        raise ParameterError("The `sure` parameter must be a number above 0, and at most 1.", "sure")
+        raise ParameterError.must_be("sure", "a number above 0, and at most 1")
     if embed is not None and not callable(embed):
-        raise ParameterError("The `embed` parameter must be a function, or None.", "embed")
+        raise ParameterError.must_be("embed", "a function, or None")
     before, after = await pages_of(old, "old", dict(options)), await pages_of(new, "new", dict(options))
     after = _that_answer(after)
     known = Vocabulary()
@@ -270,7 +270,7 @@ def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
         ends = [normal_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
         frame = frame.assign(url=ends).drop_duplicates("url")
     if not len(frame):
-        raise ParameterError("The `new` parameter has no page that could be read.", "new")
+        raise ParameterError.on("new", "has no page that could be read")
     return frame.reset_index(drop=True)
 
 

@@ -32,7 +32,7 @@ async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> p
     known["url"] = [normal_address(url) for url in known["url"]]
     known = known[known["url"] != ""].drop_duplicates("url", ignore_index=True)
     if not len(known):
-        raise ParameterError(f"The `{parameter}` parameter has no address.", parameter)
+        raise ParameterError.on(parameter, "has no address")
     return known
 
 
@@ -49,10 +49,10 @@ async def _frame(source: Any, parameter: str, options: Mapping[str, Any]) -> pd.
         addresses = list(source)
         if all(isinstance(item, str) for item in addresses):
             return pd.DataFrame({"url": addresses}, dtype=object)
-    raise ParameterError(
-        f"The `{parameter}` parameter must be an audit, the folder of one, a web archive, a frame with the "
-        "column url, a list of addresses or the address of a sitemap.",
+    raise ParameterError.must_be(
         parameter,
+        "an audit, the folder of one, a web archive, a frame with the column url, a list of addresses or "
+        "the address of a sitemap",
     )
 
 
@@ -71,7 +71,7 @@ async def _named(source: str | os.PathLike[str], parameter: str, options: Mappin
         return (await sitemap_frame(source, resolve(options))).dropna(subset=["url"])
     if await asyncio.to_thread(os.path.isdir, source):
         return await _frame(Audit.of(source, parameter), parameter, options)
-    raise ParameterError(f"The `{parameter}` parameter names no folder, archive or address.", parameter)
+    raise ParameterError.on(parameter, "names no folder, archive or address")
 
 
 def normal_address(url: object) -> str:

@@ -44,10 +44,8 @@ def loaded_by_pages(resources: object, backend: Any) -> LoadedByPages | None:
     if resources == "ignore":
         return None
     if backend is not None and not backend.serves(OUTLINKS):
-        raise ParameterError(
-            'The `resources` parameter must be "ignore" with a hosted backend, which does not say what pages '
-            "load.",
-            "resources",
+        raise ParameterError.must_be(
+            "resources", '"ignore" with a hosted backend, which does not say what pages load'
         )
     return LoadedByPages()
 

@@ -57,10 +57,10 @@ async def listed(
         For pages that are here already together with a sitemap, or without any page.
     """
     if (isinstance(urls, pd.DataFrame) and "html" in urls.columns) or has_archives(urls):
-        raise ParameterError(
-            "The `urls` parameter must be addresses where a `sitemap` is given: pages with their HTML "
-            "and archives are audited on their own.",
+        raise ParameterError.must_be(
             "urls",
+            "addresses where a `sitemap` is given: pages with their HTML and archives are audited on their "
+            "own",
         )
     given = [] if urls is None else read_values(urls, METADATA, "urls", column).tolist()
     return await _with_robots(given, await _sitemap(sitemap, options), "sitemap", options)

@@ -10,10 +10,10 @@ import numpy as np
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import Mask, by_end
-from webanalytics.audits.graph.sections import common_section
 from webanalytics.audits.graph.site_links import LONGEST, SHOWN, Target, listed
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.site import Site
+from webanalytics.urls import common_section
 
 _ANCHOR = 40
 

@@ -65,7 +65,7 @@ class _Found(NamedTuple):
 def link_ideas(site: Site, to: Any, per_page: int) -> pd.DataFrame:
     """Return the frame of `Audit.link_ideas`."""
     if type(per_page) is not int or per_page < 1:
-        raise ParameterError("The `per_page` parameter must be an integer of at least 1.", "per_page")
+        raise ParameterError.must_be("per_page", "an integer of at least 1")
     pages = list(site.distinct)
     targets = _chosen(site, to, pages)
     contents = {row: content.text or "" for row, content in enumerate(site.contents())}
@@ -103,9 +103,7 @@ def _chosen(site: Site, to: Any, pages: Sequence[int]) -> set[int]:
     targets = [site.find(url) for url in given]
     found = {site.addresses.page(target) for target in targets if target is not None}
     if not given or None in targets or not found <= set(pages):
-        raise ParameterError(
-            "The `to` parameter must be addresses of pages of the audit that may be indexed.", "to"
-        )
+        raise ParameterError.must_be("to", "addresses of pages of the audit that may be indexed")
     return found
 
 

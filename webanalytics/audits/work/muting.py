@@ -27,9 +27,8 @@ def new_mute(rule: Any, url: Any, reason: Any, until: Any) -> Mute:
     if not isinstance(reason, str) or not reason.strip():
         raise ParameterError.must_be("reason", "a text that says why these issues are muted")
     if rule is None and url is None:
-        raise ParameterError(
-            "The `rule` parameter must name a rule where `url` is not given: not all issues can be muted.",
-            "rule",
+        raise ParameterError.on(
+            "rule", "must name a rule where `url` is not given: not all issues can be muted"
         )
     if rule is not None and rule not in RULES:
         hint = did_you_mean(str(rule), RULES) or "."

@@ -72,7 +72,7 @@ def prune(site: Site, rows: Sequence[int] | None, limits: Limits, whole: bool) -
         most = 1 if name == "similar" else float("inf")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= most:
             told = "above 0, and at most 1" if name == "similar" else "above 0"
-            raise ParameterError(f"The `{name}` parameter must be a number {told}.", name)
+            raise ParameterError.must_be(name, f"a number {told}")
     pages = {page.row: page for page in _pages(site, whole)}
     advice = _Judgement(site, pages, limits).all()
     chosen = pages.values() if rows is None else [pages[row] for row in rows if row in pages]

@@ -87,10 +87,7 @@ def write_sitemap(
         else:
             groups.setdefault(str(origin(site.name(row))), []).append(row)
     if base is not None and (len(groups) > 1 or not is_web(base)):
-        raise ParameterError(
-            "The `base_url` parameter must be an address in http or https, of an audit of one host.",
-            "base_url",
-        )
+        raise ParameterError.must_be("base_url", "an address in http or https, of an audit of one host")
     written: list[dict[str, Any]] = []
     for place, rows in groups.items():
         inside = folder if len(groups) == 1 else folder / re.sub(r"[^\w.-]", "_", place.split("//")[1])

@@ -105,13 +105,13 @@ def _key_bytes(value: object) -> bytes:
     elif isinstance(value, bytes | bytearray):
         key = bytes(value)
     else:
-        raise ParameterError("The `secret` parameter must be a string or bytes.", parameter="secret")
+        raise ParameterError.must_be("secret", "a string or bytes")
     # Raised out here and not in an `except` block: a UnicodeEncodeError carries the whole secret
     # and would travel along as the context of the new error.
     if key is None:
-        raise ParameterError("The `secret` parameter must be text that UTF-8 can encode.", parameter="secret")
+        raise ParameterError.must_be("secret", "text that UTF-8 can encode")
     if not key:
-        raise ParameterError("The `secret` parameter must not be empty.", parameter="secret")
+        raise ParameterError.on("secret", "must not be empty")
     return key
 
 

@@ -38,10 +38,7 @@ def _matching(name: str, parameter: str) -> list[Path]:
         return [Path(name)]
     found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - a pattern may be absolute
     if not found:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be a pattern of archives that are there: no file fits.",
-            parameter,
-        )
+        raise ParameterError.must_be(parameter, "a pattern of archives that are there: no file fits")
     return [Path(path) for path in found]
 
 

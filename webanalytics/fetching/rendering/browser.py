@@ -53,10 +53,10 @@ def executable() -> str:
     if place := program():
         return place
     said = f"{VARIABLE} names no program" if os.environ.get(VARIABLE) else "none was found on this machine"
-    raise ParameterError(
-        f'The `render` parameter must be "off" without Chromium or Chrome, and {said}: install one (such as '
-        f"`apt install chromium`), or name its file in the environment variable {VARIABLE}.",
+    raise ParameterError.must_be(
         "render",
+        f'"off" without Chromium or Chrome, and {said}: install one (such as `apt install chromium`), or '
+        f"name its file in the environment variable {VARIABLE}",
     )
 
 

@@ -120,10 +120,10 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
 def _from_maps(pages: pd.DataFrame) -> pd.DataFrame:
     maps = pages["keywords"].tolist()
     if any(isinstance(found, str) for found in maps):
-        raise ParameterError(
-            "The `frame` parameter must have maps of frequencies in the column `keywords`, as a frame of "
-            "webanalytics.audit has; use webanalytics.keywords for a frame with one row per keyword.",
+        raise ParameterError.on(
             "frame",
+            "must have maps of frequencies in the column `keywords`, as a frame of webanalytics.audit has; "
+            "use webanalytics.keywords for a frame with one row per keyword",
         )
     rows = [
         (page, clean(str(keyword)), frequency)  # pandas' strings refuse half a surrogate pair
@@ -139,9 +139,7 @@ def _one_page(pages: pd.DataFrame, counts: pd.DataFrame, url: str) -> tuple[pd.D
     if chosen.empty:
         known = ", ".join(shorten(str(value), 80) for value in pages["url"].head(5))
         more = f" and {len(pages) - 5:,} more" if len(pages) > 5 else ""
-        raise ParameterError(
-            f"The `url` parameter must be one of the frame's pages: {known}{more}.", parameter="url"
-        )
+        raise ParameterError.must_be("url", f"one of the frame's pages: {known}{more}")
     return chosen, counts[counts["url"] == url]
 
 

@@ -131,9 +131,7 @@ def _limits(limits: Any, parameter: str) -> tuple[int, int]:
     values = list(limits) if isinstance(limits, (tuple, list)) else []
     right = all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values)
     if len(values) != 2 or not right or not 0 <= values[0] < values[1]:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be two rising integers from 0, such as (30, 60).", parameter
-        )
+        raise ParameterError.must_be(parameter, "two rising integers from 0, such as (30, 60)")
     return int(values[0]), int(values[1])
 
 

@@ -143,7 +143,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             return
         read = urls_in_table(self._table, column)
         if not read.found:
-            raise ParameterError("The `upload` parameter must hold absolute http or https URLs.", "upload")
+            raise ParameterError.on("upload", "must hold absolute http or https URLs")
         self.form.urls.value = "\n".join(read.found)
         left = f"; {counted(read.left_out, 'other cell')} left out" if read.left_out else ""
         self._say(f"{counted(len(read.found), 'URL')} taken from the file{left}.")

@@ -12,16 +12,62 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
+from webanalytics.core.access import Access
+from webanalytics.core.proxy import Proxy
 from webanalytics.core.run_options import RECORDS, options
 from webanalytics.core.strings import one_line, shortened
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.desk.access import AccessFields
 from webanalytics.notebook.widgets.parts import button, labelled, row
 from webanalytics.operations import AUDIT, METADATA
 from webanalytics.records.hmac.widget import SecretField
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.input_files import MOST_COLUMNS, read_csv
 from webanalytics.runs.frames.inputs import read_values
+from webanalytics.urls import address
+
+
+class AccessFields:
+    """The fields, and the options that they set."""
+
+    def __init__(self) -> None:
+        def text(placeholder: str, tooltip: str) -> w.Text:
+            return w.Text(placeholder=placeholder, tooltip=tooltip, layout=w.Layout(width="220px"))
+
+        self.host = text("that of the site", "Host that is opened, or *. and a domain")
+        self.user = text("", "User name")
+        self.secret = SecretField("Password, or token")
+        self.cookies = text("cookies.txt", "File with cookies: cookies.txt, or a browser's export in JSON")
+        self.proxy = text("env or http://user@proxy:3128", "Proxy; env is that of the environment")
+        self.proxy_secret = SecretField("Password of the proxy")
+        self.box = row(
+            labelled("Host that is opened", self.host),
+            labelled("User name", self.user),
+            labelled("Password, or a token where there is no user name", self.secret),
+            labelled("File with cookies", self.cookies),
+            labelled("Proxy", self.proxy),
+            labelled("Password of the proxy", self.proxy_secret),
+        )
+
+    def options(self, site: str) -> dict[str, Any]:
+        """Return the options of a run over a site; raises `ParameterError` where none can carry them."""
+        chosen: dict[str, Any] = {}
+        if self.proxy.value.strip():
+            chosen["proxy"] = Proxy.with_password(self.proxy.value.strip(), _typed(self.proxy_secret))
+        user, secret = self.user.value.strip(), _typed(self.secret)
+        given: dict[str, Any] = {"user": user, "password": secret} if user else {"token": secret or None}
+        given["cookies"] = self.cookies.value.strip() or None
+        if user or any(given.values()):
+            found = address(site if "://" in site else f"https://{site}")
+            host = self.host.value.strip() or (found.host if found else "")
+            if not host:
+                raise ParameterError.on("access", "must name the host that is opened")
+            chosen["access"] = {host: Access(**given)}
+        return chosen
+
+
+def _typed(field: SecretField) -> str:
+    return "" if field.secret is None else field.secret.reveal().decode()
+
 
 MOST_URLS = 100_000
 _URL = re.compile(r"(?a:https?)://\S", re.I)
@@ -49,7 +95,7 @@ def urls_in(values: Iterable[object]) -> Urls:
     good = [text for text in texts if _URL.match(text)]
     found = list(dict.fromkeys(good))
     if len(found) > MOST_URLS:
-        raise ParameterError(f"The `urls` parameter must hold at most {MOST_URLS:,} URLs.", "urls")
+        raise ParameterError.on("urls", f"must hold at most {MOST_URLS:,} URLs")
     others = [text for text in texts if not _URL.match(text)]
     return Urls(found, len(others), shortened(one_line(others[0][:200]), 40) if others else "")
 
@@ -62,7 +108,7 @@ def urls_in_text(text: str) -> Urls:
 def read_upload(name: str, content: bytes) -> pd.DataFrame:
     """Return an uploaded CSV, or text file with one URL per line; raises `ParameterError` for others."""
     if b"\0" in content[:1000]:
-        raise ParameterError("The `upload` parameter must be a CSV or text file.", "upload")
+        raise ParameterError.must_be("upload", "a CSV or text file")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:  # what Excel writes as CSV in western Europe
@@ -72,11 +118,11 @@ def read_upload(name: str, content: bytes) -> pd.DataFrame:
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
     if _columns(first, separator) > MOST_COLUMNS:  # a row this wide takes long to read
-        raise ParameterError(f"The `upload` parameter must have at most {MOST_COLUMNS:,} columns.", "upload")
+        raise ParameterError.on("upload", f"must have at most {MOST_COLUMNS:,} columns")
     try:
         return read_csv(io.StringIO(text), separator)
     except (ValueError, pd.errors.ParserError):
-        raise ParameterError("The `upload` parameter must be a well-formed CSV file.", "upload") from None
+        raise ParameterError.must_be("upload", "a well-formed CSV file") from None
 
 
 def _columns(line: str, separator: str) -> int:
@@ -265,7 +311,7 @@ class Form:
         """Return the selected operations, or raise `ParameterError` if none is selected."""
         names = tuple(name for name, box in self.operations.items() if box.value)
         if not names:
-            raise ParameterError("The `operations` parameter must have at least one tick.", "operations")
+            raise ParameterError.on("operations", "must have at least one tick")
         return names
 
     def run_options(self) -> dict[str, Any]:
@@ -281,7 +327,7 @@ class Form:
         budget = self.budget.value.strip().replace(",", "")
         if budget:
             if not budget.isascii() or not budget.isdecimal():
-                raise ParameterError("The `budget` parameter must be a number of credits.", "budget")
+                raise ParameterError.must_be("budget", "a number of credits")
             chosen["budget"] = int(budget)
         return chosen
 
@@ -298,7 +344,5 @@ class Form:
         if self.given is not None and self.key.secret is None and address == self.given.base_url:
             return self.given
         if self.key.secret is None:
-            raise ParameterError(
-                "The `api_key` parameter is required: type it and leave the field.", "api_key"
-            )
+            raise ParameterError.on("api_key", "is required: type it and leave the field")
         return Hosted(address, self.key.secret)

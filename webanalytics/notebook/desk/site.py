@@ -63,9 +63,7 @@ def addresses_of(text: str) -> list[str]:
     parts = parts_of(tries[0])
     good = parts.scheme in ("http", "https") and ("." in (parts.hostname or "") or "://" in address)
     if not good or " " in address or not parts.hostname:
-        raise ParameterError(
-            "The `sitemap` parameter must be the address of a site or of a sitemap.", "sitemap"
-        )
+        raise ParameterError.must_be("sitemap", "the address of a site or of a sitemap")
     return tries
 
 

@@ -37,22 +37,18 @@ def pick(
     made = " or ".join(f"webanalytics.{maker}" for maker in makers)
     frame = pages(frame, columns)
     if not isinstance(frame, pd.DataFrame):
-        raise ParameterError(
-            f"The `frame` parameter must be a DataFrame of {made}, not {type(frame).__name__}.", "frame"
-        )
+        raise ParameterError.must_be("frame", f"a DataFrame of {made}, not {type(frame).__name__}")
     frame = _of_texts(frame)
     names = list(frame.columns)
     missing = [name for name in columns if name not in names]
     if missing:
         noun = "column" if len(missing) == 1 else "columns"
         listed = ", ".join(f"`{name}`" for name in missing)
-        raise ParameterError(
-            f"The `frame` parameter must have the {noun} {listed}, as a frame of {made} has.", "frame"
-        )
+        raise ParameterError.on("frame", f"must have the {noun} {listed}, as a frame of {made} has")
     wanted = [*columns, *(name for name in (*optional, *STATE) if name in names and name not in columns)]
     for name in wanted:
         if names.count(name) > 1:
-            raise ParameterError(f"The `frame` parameter must have the column `{name}` only once.", "frame")
+            raise ParameterError.on("frame", f"must have the column `{name}` only once")
     picked: pd.DataFrame = frame[wanted]
     return picked
 
@@ -201,9 +197,7 @@ def why_empty(frame: pd.DataFrame, none: str, one: str, several: str) -> str:
 def whole_number(value: Any, parameter: str, low: int, high: int = MOST_ROWS) -> int:
     """Return the integer, or raise `ParameterError` if it is not an integer from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be an integer from {low} to {high}.", parameter
-        )
+        raise ParameterError.must_be(parameter, f"an integer from {low} to {high}")
     return int(value)
 
 
@@ -214,5 +208,5 @@ def real_number(value: Any, parameter: str, above: float) -> float:
         or not isinstance(value, (int, float, np.integer, np.floating))
         or not above < value < np.inf
     ):
-        raise ParameterError(f"The `{parameter}` parameter must be a number above {above:g}.", parameter)
+        raise ParameterError.must_be(parameter, f"a number above {above:g}")
     return float(value)

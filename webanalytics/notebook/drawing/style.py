@@ -247,9 +247,7 @@ def start(ax: Axes | None, height: float) -> Axes:
     """
     ax = new_axes(height) if ax is None else ax
     if not isinstance(ax, Axes):
-        raise ParameterError(
-            f"The `ax` parameter must be one matplotlib Axes or None, not {type(ax).__name__}.", "ax"
-        )
+        raise ParameterError.must_be("ax", f"one matplotlib Axes or None, not {type(ax).__name__}")
     figure: Any = ax.figure
     while figure is not (figure.figure or figure):
         figure = figure.figure

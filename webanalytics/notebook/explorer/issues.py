@@ -232,7 +232,7 @@ class Issues:
     def pages(self, rule: Any) -> dict[str, Any]:
         """Return a table of the pages that a rule concerns, and for each row that of its page, if any."""
         if not isinstance(rule, str) or rule not in self._by_rule:
-            raise ParameterError("The `rule` parameter must be a rule that found something.", "rule")
+            raise ParameterError.must_be("rule", "a rule that found something")
         found, numbers = self._found, self._by_rule[rule]
         shown = numbers[:MOST_ISSUES]
         frame = pd.DataFrame(

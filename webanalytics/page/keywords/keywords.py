@@ -182,7 +182,7 @@ def _check(parameter: str, value: object, low: int, high: int | None = None) -> 
     if good and low <= value and (high is None or value <= high):  # type: ignore[operator]
         return
     limits = f"from {low} to {high}" if high else f"of at least {low}"
-    raise ParameterError(f"The `{parameter}` parameter must be an integer {limits}.", parameter)
+    raise ParameterError.must_be(parameter, f"an integer {limits}")
 
 
 def _count_words(

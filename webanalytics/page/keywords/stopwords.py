@@ -95,5 +95,5 @@ def chosen_stop_words(stop_words: Iterable[str] | str | None, language: str) -> 
         return stop_words_of(code)
     words = list(stop_words)
     if not all(isinstance(word, str) for word in words):
-        raise ParameterError("The `stop_words` parameter must hold words only.", "stop_words")
+        raise ParameterError.on("stop_words", "must hold words only")
     return frozenset(map(normalised, words))

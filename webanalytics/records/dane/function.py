@@ -87,10 +87,10 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
         list(certificates) if isinstance(certificates, (list, tuple, pd.Series)) else [certificates] * count
     )
     if len(given) != count:
-        raise ParameterError(
-            f"The `certificates` parameter must have one entry for each of the {count} records, "
-            f"or be one certificate for all; it has {len(given)}.",
+        raise ParameterError.on(
             "certificates",
+            f"must have one entry for each of the {count} records, or be one certificate for all; it has "
+            f"{len(given)}",
         )
 
     from webanalytics.records.dane.tlsa import load_chain, matches

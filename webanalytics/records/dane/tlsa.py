@@ -92,10 +92,7 @@ def tlsa_record(
     chain = load_chain(certificate, "certificate")
     chosen = chain[0] if usage in (1, 3) else chain[-1]
     if usage in (0, 2) and not may_issue(chosen):
-        raise ParameterError(
-            "The `usage` parameter must be 1 or 3 for a certificate that is not an authority's.",
-            parameter="usage",
-        )
+        raise ParameterError.must_be("usage", "1 or 3 for a certificate that is not an authority's")
     data = association_data(chosen, selector, matching).hex()
     return TlsaRecord(name, ttl, "IN", usage, selector, matching, data).render()
 
@@ -181,13 +178,9 @@ def _read_file(path: str, parameter: str, limit: int) -> bytes:
         with Path(path).open("rb") as file:
             data = file.read(limit + 1)
     except (OSError, ValueError):
-        raise ParameterError(
-            f"The `{parameter}` parameter must be the path of a readable file.", parameter
-        ) from None
+        raise ParameterError.must_be(parameter, "the path of a readable file") from None
     if len(data) > limit:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be a file of at most {limit} bytes.", parameter
-        )
+        raise ParameterError.must_be(parameter, f"a file of at most {limit} bytes")
     return data
 
 
@@ -204,9 +197,7 @@ def _parse_certificates(data: bytes, parameter: str) -> tuple[Certificate, ...]:
 
 
 def _unreadable(parameter: str) -> ParameterError:
-    return ParameterError(
-        f"The `{parameter}` parameter must be a certificate in PEM or DER format.", parameter
-    )
+    return ParameterError.must_be(parameter, "a certificate in PEM or DER format")
 
 
 def _certificate_class() -> type[Certificate]:
@@ -232,9 +223,7 @@ def _ascii_host(host: object) -> str:
     labels = name.split(".")
     # Room for the two labels before it: "_65535._sctp." and the root's octet in 255.
     if len(name) > 240 or not all(map(_HOST_LABEL.fullmatch, labels)) or labels[-1].isdigit():
-        raise ParameterError(
-            "The `host` parameter must be a host name, such as www.example.com.", parameter="host"
-        )
+        raise ParameterError.must_be("host", "a host name, such as www.example.com")
     return name
 
 

@@ -235,7 +235,7 @@ async def surveyed(hosts: Any, columns: Any, resolver: Any, ca: Any, options: An
         said = "The `hosts` parameter must be a host such as example.org:25, or a list of them."
         raise ParameterError(said, "hosts")
     if (settings := resolve(options))["proxy"] is not None:
-        raise ParameterError("The `proxy` parameter must be None: hosts are asked themselves.", "proxy")
+        raise ParameterError.must_be("proxy", "None: hosts are asked themselves")
     survey = Survey(resolver, ca, settings, with_tlsa=columns is TLSA_COLUMNS)
     return frame_of(columns, chain.from_iterable(await asyncio.gather(*map(survey.rows, given))))
 

@@ -115,10 +115,10 @@ def analyse(
 def check_written(output_format: ImageFormat) -> None:
     """Refuse a format that the installed Pillow does not write, with what makes it."""
     if not is_supported(output_format):
-        raise ParameterError(
-            f"The `output_format` parameter must be another format than {output_format}, which the installed "
-            f"Pillow does not write: {REMEDIES[output_format]}.",
+        raise ParameterError.must_be(
             "output_format",
+            f"another format than {output_format}, which the installed Pillow does not write: "
+            f"{REMEDIES[output_format]}",
         )
 
 
@@ -127,12 +127,10 @@ def check_wishes(
 ) -> None:
     """Refuse settings that contradict each other or the format, naming the parameter to change."""
     if lossless not in (True, False, "auto"):
-        raise ParameterError("The `lossless` parameter must be true, false or auto.", "lossless")
+        raise ParameterError.must_be("lossless", "true, false or auto")
     if lossless is True and output_format in LOSSY - LOSSLESS_TOO:
-        raise ParameterError(
-            f"The `lossless` parameter must be false or auto for {output_format}, which is "
-            "written lossy only.",
-            "lossless",
+        raise ParameterError.must_be(
+            "lossless", f"false or auto for {output_format}, which is written lossy only"
         )
     for name, value in (("max_bytes", max_bytes), ("min_ssim", min_ssim)):
         if value is None:
@@ -143,12 +141,9 @@ def check_wishes(
             why = "with lossless=True, which has no quality to search"
         else:
             continue
-        raise ParameterError(f"The `{name}` parameter must be left out {why}.", name)
+        raise ParameterError.must_be(name, f"left out {why}")
     if max_bytes is not None and min_ssim is not None:
-        raise ParameterError(
-            "The `max_bytes` parameter must be left out with `min_ssim`: one quality is searched for.",
-            "max_bytes",
-        )
+        raise ParameterError.must_be("max_bytes", "left out with `min_ssim`: one quality is searched for")
 
 
 def _check_parameters(
@@ -157,7 +152,7 @@ def _check_parameters(
     if output_format not in ALL_FORMATS:
         raise ParameterError.one_of("output_format", ALL_FORMATS)
     if not 1 <= quality <= 100:
-        raise ParameterError("The `quality` parameter must be an integer from 1 to 100.", "quality")
+        raise ParameterError.must_be("quality", "an integer from 1 to 100")
     for name, value in (("max_width", max_width), ("max_height", max_height)):
         if value is not None and value < 1:
-            raise ParameterError(f"The `{name}` parameter must be an integer of at least 1.", name)
+            raise ParameterError.must_be(name, "an integer of at least 1")

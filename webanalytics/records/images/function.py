@@ -40,16 +40,15 @@ class ImageFolder:
 
     def __init__(self, folder: str | Path) -> None:
         if not isinstance(folder, (str, os.PathLike)):
-            raise ParameterError("The `save_to` parameter must be a folder.", "save_to")
+            raise ParameterError.must_be("save_to", "a folder")
         self._folder = Path(folder)
         self._names: set[str] = set()
         self._sources: set[Path] | None = None
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ParameterError(
-                f"The `save_to` parameter must be a folder that can be written to: {error.strerror}.",
-                "save_to",
+            raise ParameterError.must_be(
+                "save_to", f"a folder that can be written to: {error.strerror}"
             ) from None
 
     @property
@@ -164,13 +163,13 @@ def _files(name: str | Path, made: Path | None) -> list[Path] | None:
         else:
             return None
     except OSError as error:
-        raise ParameterError(
-            f"The `images` parameter must be a folder that can be read: {text}: {error.strerror}.", "images"
+        raise ParameterError.must_be(
+            "images", f"a folder that can be read: {text}: {error.strerror}"
         ) from None
     if made is not None:
         found = [one for one in found if made not in one.resolve().parents]
     if not found:
-        raise ParameterError(f"The `images` parameter must lead to an image: none is in {text}.", "images")
+        raise ParameterError.on("images", f"must lead to an image: none is in {text}")
     return sorted(found)
 
 
@@ -293,7 +292,7 @@ async def convert(
     if isinstance(output_format, str) and output_format not in (*formats.choices, *formats.more):
         raise ParameterError.one_of("output_format", (*formats.choices, *formats.more))
     if target not in (None, "ssim"):
-        raise ParameterError("The `target` parameter must be ssim or left out.", "target")
+        raise ParameterError.must_be("target", "ssim or left out")
     if target == "ssim" and min_ssim is None:
         min_ssim = SSIM
     settings = {

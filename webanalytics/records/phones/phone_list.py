@@ -193,7 +193,7 @@ def _entries(source: object, limit: int) -> Iterable[tuple[object, object]]:
     if isinstance(source, str | Path):
         source = _read_file(Path(source), limit)
     if not isinstance(source, bytes) or len(source) > limit:
-        raise ParameterError(f"The `source` parameter must be a list of at most {limit} bytes.", "source")
+        raise ParameterError.must_be("source", f"a list of at most {limit} bytes")
     text = source.decode("utf-8-sig", "replace").strip()
     return _json_entries(text) if text[:1] in ("{", "[") else _line_entries(text)
 
@@ -203,18 +203,14 @@ def _read_file(path: Path, limit: int) -> bytes:
         with path.open("rb") as file:
             return file.read(limit + 1)
     except (OSError, ValueError):
-        raise ParameterError(
-            "The `source` parameter must be the path of a readable file.", "source"
-        ) from None
+        raise ParameterError.must_be("source", "the path of a readable file") from None
 
 
 def _json_entries(text: str) -> Iterable[tuple[object, object]]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        raise ParameterError(
-            "The `source` parameter must be a list in valid JSON or CSV.", "source"
-        ) from None
+        raise ParameterError.must_be("source", "a list in valid JSON or CSV") from None
     if isinstance(content, dict):
         return content.items()
     return ((number, None) for number in content)
@@ -239,9 +235,7 @@ def _read_entries(entries: Iterable[tuple[object, object]], today: dt.date) -> t
         digits = int(matched[1])
         days[digits] = min(day, days.get(digits, day))
     if not days:
-        raise ParameterError(
-            "The `source` parameter must be a list with at least one phone number.", "source"
-        )
+        raise ParameterError.must_be("source", "a list with at least one phone number")
     return _phone_list(days, "user"), skipped
 
 

@@ -109,7 +109,7 @@ def refuse_saving(options: Mapping[str, Any], where: str) -> None:
     """Raise `ParameterError` for what needs pages to be fetched here: saving, and secrets of hosts."""
     for name, why in _STAYS_HERE.items():
         if options.get(name) is not None:
-            raise ParameterError(f"The `{name}` parameter must be left out {where}: {why}.", name)
+            raise ParameterError.must_be(name, f"left out {where}: {why}")
 
 
 _STAYS_HERE = {

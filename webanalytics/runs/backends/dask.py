@@ -88,7 +88,7 @@ class Dask(Backend):
 
     def __init__(self, client: Any = None, *, chunk: int = 100) -> None:
         if not isinstance(chunk, int) or isinstance(chunk, bool) or not 1 <= chunk <= 1000:
-            raise ParameterError("The `chunk` parameter must be an integer from 1 to 1000.", "chunk")
+            raise ParameterError.must_be("chunk", "an integer from 1 to 1000")
         owned: list[Any] = []
         if client is None:
             owned = _local()
@@ -97,15 +97,13 @@ class Dask(Backend):
             client = _connected(client)
             owned = [client]
         elif not hasattr(client, "submit") or not hasattr(client, "nthreads"):
-            raise ParameterError(
-                "The `client` parameter must be a distributed.Client, the address of a scheduler such as "
-                "tcp://scheduler:8786, or None for a cluster on this machine.",
+            raise ParameterError.must_be(
                 "client",
+                "a distributed.Client, the address of a scheduler such as tcp://scheduler:8786, or None "
+                "for a cluster on this machine",
             )
         elif client.asynchronous:
-            raise ParameterError(
-                "The `client` parameter must be a client that is not asynchronous.", "client"
-            )
+            raise ParameterError.must_be("client", "a client that is not asynchronous")
         self.client = client
         self._chunk = chunk
         self._finalizer = weakref.finalize(self, _closed, owned)
@@ -134,9 +132,7 @@ class Dask(Backend):
     def check(self, task: Task) -> None:
         """Raise `ParameterError` if the backend or its client is closed, and where pages are to be saved."""
         if not self._finalizer.alive or getattr(self.client, "status", "running") == "closed":
-            raise ParameterError(
-                "The `backend` parameter must be a Dask backend that is not closed.", "backend"
-            )
+            raise ParameterError.must_be("backend", "a Dask backend that is not closed")
         refuse_saving(task.spec.options, "with a Dask cluster")
 
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:

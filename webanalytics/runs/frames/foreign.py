@@ -170,9 +170,7 @@ def as_pandas(inputs: Any, parameter: str) -> Any:
     if isinstance(inputs, Mapping):
         return labelled(inputs)
     if isinstance(inputs, np.ndarray) and inputs.ndim != 1:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be an array of one dimension, not of {inputs.ndim}.", parameter
-        )
+        raise ParameterError.must_be(parameter, f"an array of one dimension, not of {inputs.ndim}")
     if _is_column(inputs):
         return pd.Series(_objects(_listed(inputs)), dtype=object)
     if is_table(inputs):
@@ -229,20 +227,16 @@ def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
     kind = f"{type(table).__module__.partition('.')[0]}'s {type(table).__name__}"
     far = next((name for name in _FAR_AWAY if _has(table, name)), None)
     if far is not None:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be a table on this machine, not {kind}: "
-            f"call its `{far}()` first.",
-            parameter,
+        raise ParameterError.must_be(
+            parameter, f"a table on this machine, not {kind}: call its `{far}()` first"
         )
     for convert in (_by_columns, _by_arrow, _by_method):
         with suppress(Exception):  # another library's code: the next way may work
             found = convert(table)
             if isinstance(found, (pd.DataFrame, pd.Series)):
                 return found
-    raise ParameterError(
-        f"The `{parameter}` parameter must be a pandas DataFrame where it is a table: {kind} cannot be "
-        "converted here.",
-        parameter,
+    raise ParameterError.must_be(
+        parameter, f"a pandas DataFrame where it is a table: {kind} cannot be converted here"
     )
 
 

@@ -35,9 +35,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise ParameterError(
-            f"The `input` parameter must be a file with one of the suffixes: {', '.join(SUFFIXES)}.", "input"
-        )
+        raise ParameterError.must_be("input", f"a file with one of the suffixes: {', '.join(SUFFIXES)}")
     try:
         return _read(path, suffix)
     except ParameterError:
@@ -46,18 +44,16 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         extra, package = ("excel", "openpyxl") if suffix == ".xlsx" else ("parquet", "pyarrow")
         raise MissingExtraError(extra, package, f"reading {suffix} files") from None
     except OSError as error:
-        raise ParameterError(
-            f"The `input` parameter must be a file that can be read: {error.strerror}.", "input"
-        ) from None
+        raise ParameterError.must_be("input", f"a file that can be read: {error.strerror}") from None
     except (ValueError, EOFError, RuntimeError, KeyError, zlib.error, zipfile.BadZipFile, Unreadable):
-        raise ParameterError(f"The `input` parameter must be a well-formed {suffix} file.", "input") from None
+        raise ParameterError.must_be("input", f"a well-formed {suffix} file") from None
 
 
 def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
     """Read a table from an open text file; every cell stays text."""
     frame = pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False, header=None)
     if frame.shape[1] > MOST_COLUMNS:
-        raise ParameterError(f"The `input` parameter must have at most {MOST_COLUMNS:,} columns.", "input")
+        raise ParameterError.on("input", f"must have at most {MOST_COLUMNS:,} columns")
     if frame.empty or any(_INPUT.match(cell) for cell in frame.iloc[0]):
         return frame.rename(columns=str)
     headed = frame.iloc[1:].reset_index(drop=True)

@@ -139,15 +139,11 @@ def values_of(inputs: Inputs, wanted: Wanted, column: str | None = None) -> pd.S
         found: pd.Series = inputs[_input_column(inputs, wanted, column)]
         return _numbers_as_digits(found, wanted)
     if column is not None:
-        raise ParameterError(
-            "The `column` parameter must be left out unless the input is a DataFrame.", "column"
-        )
+        raise ParameterError.must_be("column", "left out unless the input is a DataFrame")
     if isinstance(inputs, pd.Series):
         return _numbers_as_digits(inputs, wanted)
     if isinstance(inputs, pd.MultiIndex):
-        raise ParameterError(
-            f"The `{parameter}` parameter must be a list, a Series or an Index of one level.", parameter
-        )
+        raise ParameterError.must_be(parameter, "a list, a Series or an Index of one level")
     if isinstance(inputs, pd.Index):
         return pd.Series(inputs, index=pd.RangeIndex(len(inputs)))
     values = _from_iterable(inputs, wanted)
@@ -236,10 +232,10 @@ def _input_column(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> An
     repeated = next((name for name in candidates or named if names.count(name) > 1), None)
     if repeated is not None:
         raise _repeated(repeated, names.count(repeated))
-    raise ParameterError(
-        "The `column` parameter must name the column that holds the inputs; candidates are: "
-        f"{_candidates(candidates or named or names)}.",
+    raise ParameterError.on(
         "column",
+        "must name the column that holds the inputs; candidates are: "
+        f"{_candidates(candidates or named or names)}",
     )
 
 
@@ -252,10 +248,10 @@ def _fitting(frame: pd.DataFrame, names: list[Any], wanted: Wanted) -> list[Any]
 
 def _repeated(name: Any, count: int) -> ParameterError:
     """Return the error about columns of one name, none of which can be meant."""
-    return ParameterError(
-        f"The `column` parameter must name a column that is there once; the DataFrame has {count} called "
-        f"`{name}`, of which all but one must be renamed.",
+    return ParameterError.on(
         "column",
+        f"must name a column that is there once; the DataFrame has {count} called `{name}`, of which all "
+        "but one must be renamed",
     )
 
 
@@ -385,20 +381,18 @@ class Texts:
 def pages_or_texts(urls: Any, texts: Any, language: str | None) -> Any:
     """Return the one of two arguments that was given, texts as `Texts`."""
     if urls is None and texts is None:
-        raise ParameterError("The `urls` parameter is required where no `texts` are given.", "urls")
+        raise ParameterError.on("urls", "is required where no `texts` are given")
     if urls is not None and texts is not None:
-        raise ParameterError("The `urls` parameter must be left out where `texts` are given.", "urls")
+        raise ParameterError.must_be("urls", "left out where `texts` are given")
     if language is None:
         return urls if texts is None else Texts(texts)
     if texts is None:
-        raise ParameterError(
-            "The `language` parameter must be left out unless `texts` are given.", "language"
-        )
+        raise ParameterError.must_be("language", "left out unless `texts` are given")
     from webanalytics.page.text.language import primary_subtag
 
     code = primary_subtag(language) if isinstance(language, str) else ""
     if not code:
-        raise ParameterError("The `language` parameter must be a code of ISO 639-1, such as en.", "language")
+        raise ParameterError.must_be("language", "a code of ISO 639-1, such as en")
     return Texts(texts, code)
 
 

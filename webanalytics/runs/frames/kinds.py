@@ -146,18 +146,14 @@ def _installed(package: Kind) -> None:
 def _converted(frame: Any, convert: Callable[[pd.DataFrame, Mapping[str, Field]], Any]) -> Any:
     given = as_pandas(frame, "frame")
     if not isinstance(given, pd.DataFrame):
-        raise ParameterError(
-            f"The `frame` parameter must be a DataFrame, not {type(frame).__name__}.", "frame"
-        )
+        raise ParameterError.must_be("frame", f"a DataFrame, not {type(frame).__name__}")
     plain = pd.DataFrame(given)
     plain.attrs = dict(given.attrs)
     try:
         rows = with_rows(held(plain) if plain.columns.is_unique else plain)
         return convert(*_with_texts(rows))
     except (Unstorable, ValueError) as error:
-        raise ParameterError(
-            f"The `frame` parameter must be one that a table can hold: {error}.", "frame"
-        ) from None
+        raise ParameterError.must_be("frame", f"one that a table can hold: {error}") from None
 
 
 def _with_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, Field]]:

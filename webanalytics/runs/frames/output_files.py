@@ -86,8 +86,7 @@ def harmless(value: object) -> object:
     """
     if not isinstance(value, str):
         return value
-    # a lone carriage return ends a row for some readers
-    text = value.replace("\r\n", "\n").replace("\r", "\n")
+    text = _without_returns(value)
     risky = _FORMULA.match(text) or _FORMULA.match(_visible(text))
     known = _SIGNED_NUMBER.match(text) or _DIGEST.match(text)
     return f"'{text}" if risky and not known else text
@@ -177,16 +176,14 @@ def _json_value(value: Any) -> Any:
 def write_csv(frame: pd.DataFrame, file: IO[str], separator: str = ",", *, raw: bool = False) -> None:
     """Write a frame as CSV of which a spreadsheet evaluates no text; ``raw`` writes texts as they are."""
     table = flat(frame) if raw else without_formulas(flat(frame))
-    for place in range(table.shape[1]):  # a lone carriage return would end the row for some readers
-        column = table.iloc[:, place]
-        if any(isinstance(value, str) and "\r" in value for value in column):
-            put_cells(table, place, map(_without_returns, column))
+    for place in _text_columns(table) if raw else ():
+        put_cells(table, place, map(_without_returns, table.iloc[:, place]))
     quoted = not raw and separator == "," and begins_after_semicolon(table)
     quoting: Any = csv.QUOTE_NONNUMERIC if quoted else csv.QUOTE_MINIMAL
     table.to_csv(file, index=False, sep=separator, lineterminator="\n", quoting=quoting)
 
 
-def _without_returns(value: Any) -> Any:
+def _without_returns(value: Any) -> Any:  # a lone one ends a row for some readers
     return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
 
 
@@ -255,57 +252,33 @@ def _with_types(schema: Any, fields: Mapping[str, Field]) -> Any:
     return schema
 
 
-def _in_parts(frame: pd.DataFrame, path: Path, write: Callable[[Iterable[Any], Path], None]) -> None:
+def _in_parts(frame: pd.DataFrame, path: Path, kind: str) -> None:
     """Write a frame part by part, or whole where its parts are not of one schema."""
     import pyarrow as pa
-
-    try:
-        write(arrow_parts(frame), path)
-    except pa.ArrowInvalid:  # of a foreign service: values that are not of the declared types
-        write([arrow_of(held(pd.DataFrame(frame)), index=False)], path)
-
-
-def _parquet(tables: Iterable[Any], path: Path) -> None:
     import pyarrow.parquet as parquet
 
-    rest = iter(tables)
-    first = next(rest)
-    with parquet.ParquetWriter(path, first.schema) as file:
-        for table in chain([first], rest):
-            file.write_table(table)
+    # all readers can map an Arrow file without compression
+    opened: Any = parquet.ParquetWriter if kind == "parquet" else pa.ipc.new_file
 
+    def write(tables: Iterator[Any]) -> None:
+        first = next(tables)
+        with opened(path, first.schema) as file:
+            for table in chain([first], tables):
+                file.write_table(table)
 
-def _write_ipc(tables: Iterable[Any], path: Path) -> None:
-    """Write tables without compression, which all readers can map."""
-    import pyarrow as pa
-
-    rest = iter(tables)
-    first = next(rest)
-    with pa.ipc.new_file(path, first.schema) as file:
-        for table in chain([first], rest):
-            file.write_table(table)
-
-
-def _excel(frame: pd.DataFrame, path: Path) -> None:
-    write_sheets(path, {"webanalytics": flat(frame)})
+    try:
+        write(arrow_parts(frame))
+    except pa.ArrowInvalid:  # of a foreign service: values that are not of the declared types
+        write(iter([arrow_of(held(pd.DataFrame(frame)), index=False)]))
 
 
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-_TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
-    "csv": write_csv,
-    "tsv": lambda frame, file: write_csv(frame, file, "\t"),
-    "json": _json,
-    "jsonl": _json_lines,
-}
-_BINARY: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "parquet": lambda frame, path: _in_parts(frame, path, _parquet),
-    "arrow": lambda frame, path: _in_parts(frame, path, _write_ipc),
-    "xlsx": _excel,
-}
+_JSON: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {"json": _json, "jsonl": _json_lines}
+_TEXT = (*_SEPARATORS, *_JSON)
 
 IN_PARTS = ("parquet", "arrow")
 """Formats whose files are written some rows at a time."""
-FORMATS = (*_TEXT, *_BINARY)
+FORMATS = (*_TEXT, *IN_PARTS, "xlsx")
 """The file formats, each the suffix of its files."""
 
 
@@ -313,10 +286,10 @@ def write_text(frame: pd.DataFrame, file: IO[str], kind: str, *, raw: bool = Fal
     """Write a frame to an open text file in one of the text formats; for ``raw`` see `write_frame`."""
     if kind not in _TEXT:
         raise ParameterError.one_of("format", _TEXT)
-    if raw and kind in _SEPARATORS:
-        write_csv(frame, file, _SEPARATORS[kind], raw=True)
+    if kind in _SEPARATORS:
+        write_csv(frame, file, _SEPARATORS[kind], raw=raw)
     else:
-        _TEXT[kind](frame, file)
+        _JSON[kind](frame, file)
 
 
 def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> Path:
@@ -335,8 +308,10 @@ def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> 
             # surrogates cannot be stored in any encoding; they come out as "?"
             with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
                 write_text(frame, file, kind, raw=raw)
+        elif kind in IN_PARTS:
+            _in_parts(frame, temporary, kind)
         else:
-            _BINARY[kind](frame, temporary)
+            write_sheets(temporary, {"webanalytics": flat(frame)})
     return path
 
 
@@ -344,9 +319,7 @@ def wrong_suffix(path: Path) -> ParameterError:
     """Return the error about a file to write in a format that is not known."""
     known = ", ".join(FORMATS)
     had = f"not `{path.suffix}`" if path.suffix else f"and `{path.name}` has none"
-    return ParameterError(
-        f"The `output` parameter must be a file with one of the suffixes {known}, {had}.", "output"
-    )
+    return ParameterError.must_be("output", f"a file with one of the suffixes {known}, {had}")
 
 
 @contextmanager

@@ -97,7 +97,7 @@ async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -
         urls = ()
     given = [urls] if isinstance(urls, str) else list(urls)
     if not given or not all(isinstance(url, str) and url.strip() for url in given):
-        raise ParameterError("The `url` parameter must be the URL of a sitemap, or a list of them.", "url")
+        raise ParameterError.must_be("url", "the URL of a sitemap, or a list of them")
     given, logins = without_logins(given)
     async with Fetcher(fetch_settings(access_for(options, given, logins))) as fetcher:
         trees = [(url, await read_sitemap(fetcher, url)) for url in given]

@@ -23,7 +23,7 @@ from webanalytics.runs.boundary import awaited, plain
 def secret_setting(operation: Operation, keyword: str, value: Any) -> Any:
     """Return a checked secret, which no traceback shows."""
     if not value:
-        raise ParameterError(f"The `{keyword}` parameter is required.", keyword)
+        raise ParameterError.on(keyword, "is required")
     return operation.parameter(keyword).check(value, keyword)
 
 

@@ -69,7 +69,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
 
 def refusal(parameter: str, what: str) -> ParameterError:
     """Return the error about a folder that cannot be used."""
-    return ParameterError(f"The `{parameter}` parameter must be a folder {what}.", parameter)
+    return ParameterError.must_be(parameter, f"a folder {what}")
 
 
 class DamagedPartError(ParameterError, Unreadable):

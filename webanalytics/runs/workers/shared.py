@@ -28,6 +28,7 @@ def shared_out(
     size, memory = worker_count(options["workers"]), options["worker_memory"]
     path, one_at_a_time = f"{function.__module__}:{function.__qualname__}", threading.Lock()
     busy: set[Worker] = set()
+    over = threading.Event()
 
     def here(arguments: tuple[Any, ...]) -> T:
         with one_at_a_time:
@@ -39,13 +40,16 @@ def shared_out(
         except BackendError:
             return here(arguments)
         busy.add(worker)
+        if over.is_set():  # it was starting while the others were ended
+            worker.process.kill()
         try:
             found: T = worker.exchange("call", (path, arguments))
         except WorkerDiedError:
+            busy.discard(worker)
             worker.process.close()
-            if worker in busy:
-                return here(arguments)
-            raise
+            if over.is_set():
+                raise
+            return here(arguments)
         busy.discard(worker)
         idle_workers.give(worker)
         return found
@@ -65,6 +69,7 @@ def shared_out(
                 done, future = waiting.popleft()
                 yield done, future.result()
         except BaseException:  # stopped: nobody waits for what was begun
+            over.set()
             for _, future in waiting:
                 future.cancel()
             while busy:

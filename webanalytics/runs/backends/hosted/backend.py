@@ -118,10 +118,8 @@ class Hosted(Backend):
         """Raise `ParameterError` for settings that only this machine knows, or that no JSON can carry."""
         refuse_saving(task.spec.options, "with a hosted backend")
         if is_on(task.spec.options):
-            raise ParameterError(
-                'The `render` parameter must be "off" with a hosted backend: pages are rendered on this '
-                "machine.",
-                "render",
+            raise ParameterError.must_be(
+                "render", '"off" with a hosted backend: pages are rendered on this machine'
             )
         for operation in task.operations:
             for item in operation.settings:
@@ -175,7 +173,7 @@ def _is_key(value: Secret) -> bool:
 def _checked_key(value: Any) -> Secret:
     if isinstance(value, Secret) and _is_key(value):  # judged in there: this frame may be shown
         return value
-    raise ParameterError("The `api_key` parameter must be the text of an API key.", "api_key")
+    raise ParameterError.must_be("api_key", "the text of an API key")
 
 
 def _found_key(base_url: str) -> Secret:
@@ -184,20 +182,15 @@ def _found_key(base_url: str) -> Secret:
         return _checked_key(_masked(os.environ[KEY_VARIABLE]))
     if base_url not in _prompted:
         if not somebody_can_answer():
-            raise ParameterError(
-                f"The `api_key` parameter is required where the variable {KEY_VARIABLE} is not set.",
-                "api_key",
-            )
+            raise ParameterError.on("api_key", f"is required where the variable {KEY_VARIABLE} is not set")
         _prompted[base_url] = _checked_key(_masked(getpass.getpass(f"API key of {base_url}: ")))
     return _prompted[base_url]
 
 
 def _base_url(url: str) -> str:
     """Return the address without a trailing slash or version."""
-    wrong = ParameterError(
-        "The `base_url` parameter must be an address such as https://api.example.com, without user, query "
-        "and fragment.",
-        "base_url",
+    wrong = ParameterError.must_be(
+        "base_url", "an address such as https://api.example.com, without user, query and fragment"
     )
     if not isinstance(url, str):
         raise wrong
@@ -221,13 +214,13 @@ def _base_url(url: str) -> str:
 
 def _number(name: str, value: Any, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ParameterError(f"The `{name}` parameter must be an integer from {low} to {high}.", name)
+        raise ParameterError.must_be(name, f"an integer from {low} to {high}")
     return value
 
 
 def _seconds(name: str, value: Any) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value <= 86_400:
-        raise ParameterError(f"The `{name}` parameter must be a number of seconds up to 86400.", name)
+        raise ParameterError.must_be(name, "a number of seconds up to 86400")
     return float(value)
 
 
