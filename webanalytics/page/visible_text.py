@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from webanalytics.core.strings import normalized
-from webanalytics.page.content.names import READ, TAGS, bits
+from webanalytics.page.content.names import BIT, READ, TAGS, bits
 from webanalytics.page.document import Document, Element, Walk
 
 # fmt: off
@@ -132,6 +133,7 @@ EDGES = (BLOCK_TAGS | {"button", "html"}) - {"br"}
 LEFT_OUT = UNSEEN_TAGS - {"math"} | {"option", "optgroup", "progress", "meter", "map", "rp", "rt", "noindex"}
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
+_BESIDE = BIT["navigation"] | BIT["header"] | BIT["footer"] | BIT["popup"]
 BREAK = "\n"
 
 Piece = tuple[str, Element]
@@ -212,6 +214,7 @@ class _Reading:
                 attributes
                 and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
                 and _is_left_out(element, size)
+                and not self._is_opened(element)
             ):
                 self._pass_over(element)
                 place = element.end
@@ -234,6 +237,23 @@ class _Reading:
             self._close(opened.pop())
         self._made.repeats = [self._shapes[key] for key in self._keys]
         return self._made
+
+    def _is_opened(self, element: Element) -> bool:
+        """Return whether a control opens a part, as it does a tab or an answer, that is no menu or dialog."""
+        if element.get("role") != "tabpanel" and element.get("id") not in self._controlled:
+            return False
+        around: Element | None = element
+        while around is not None and around.tag not in ("html", "body"):
+            if _names_of(around) & _BESIDE:
+                return False
+            around = around.parent
+        return True
+
+    @cached_property
+    def _controlled(self) -> set[str]:
+        """The ids of what controls of the page open."""
+        controls = self._document.noted["aria-controls"]
+        return {name for control in controls for name in (control.get("aria-controls") or "").split()}
 
     def _say(self, text: str, element: Element) -> None:
         """Take a text; a block does not begin with white space."""
@@ -317,8 +337,10 @@ def _breaks(pieces: list[Piece]) -> bool:
 
 def _is_left_out(element: Element, size: int) -> bool:
     attributes = element.attrib
-    # What is behind an open dialog is hidden from assistive technology as a whole.
-    if attributes.get("aria-hidden") == "true" and 2 * (element.end - element.position) < size:
+    # Most of a page is shown by scripts, or is behind an open dialog.
+    if 2 * (element.end - element.position) > size:
+        return False
+    if attributes.get("aria-hidden") == "true":
         return True
     if "mwe-math" in attributes.get("class", ""):
         return False  # the formula of the picture beside it
