@@ -203,15 +203,20 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
     return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
 
 
-def _repeated(chances: Numbers, blocks: Blocks) -> NDArray[np.bool_]:
+def _repeated(chances: Numbers, blocks: Blocks, times: Numbers) -> NDArray[np.bool_]:
     """Return which texts are likelier content in another place; a refrain stands beside itself."""
     best: dict[str, tuple[float, int]] = {}
-    around = [blocks.parents[host] for host in blocks.hosts]
-    rows = list(zip(blocks.texts, chances.tolist(), around, strict=True))
-    for text, chance, place in rows:
-        if len(text) > SHORT_LABEL and (text not in best or chance > best[text][0]):
+    rows = [
+        (number, text, float(chances[number]), blocks.parents[blocks.hosts[number]])
+        for number in np.flatnonzero(times > 1).tolist()
+        if len(text := blocks.texts[number]) > SHORT_LABEL
+    ]
+    for _, text, chance, place in rows:
+        if text not in best or chance > best[text][0]:
             best[text] = chance, place
-    return np.array([text in best and best[text][1] != place for text, _, place in rows], dtype=bool)
+    found = np.zeros(len(chances), dtype=bool)
+    found[[number for number, text, _, place in rows if best[text][1] != place]] = True
+    return found
 
 
 def chosen(
@@ -225,9 +230,7 @@ def chosen(
         beside = BIT["comment"]
     if chance_of["product"] >= MAYBE_PRODUCT:
         beside |= BIT["review"] | BIT["answer"]
-    notices = page_notices(chances, blocks, column)
-    if 2 * float((chances * weights)[notices].sum()) < float((chances * weights).sum()):
-        chances = np.where(notices, 0, chances)
+    chances = np.where(page_notices(chances, weights, blocks, column), 0, chances)
     comments = _within(blocks, [bool(name & beside) for name in blocks.names])
     prose = (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5) & (chances > SURE_NOT)
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
@@ -238,7 +241,7 @@ def chosen(
         if not left_out.all():
             chances = np.where(left_out, 0, chances)
     if chance_of["documentation"] < MAYBE_DOCUMENTATION:
-        chances = np.where(_repeated(chances, blocks), 0, chances)
+        chances = np.where(_repeated(chances, blocks, column["times"]), 0, chances)
     keep, expected = choose(chances, weights)
     if chance_of["article"] >= MAYBE_ARTICLE:
         keep = as_article(keep, chances, expected, column)
