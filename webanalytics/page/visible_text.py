@@ -6,6 +6,7 @@ Main text is chosen among the blocks, with the elements around them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
@@ -173,8 +174,7 @@ class Blocks:
 
 def _names_of(element: Element) -> int:
     found = TAGS.get(element.tag, 0)
-    attributes = element.attrib
-    for name, value in attributes.items():
+    for name, value in element.attrib.items():
         if name in READ:
             found |= bits(value)
     return found
@@ -198,8 +198,7 @@ class _Reading:
         self._inside = self._in_links = 0
         """Of the block that is being read: bits of names, and characters in links."""
         self._opened: list[Element] = []
-        self._shapes: dict[tuple[int, str, str], int] = {}
-        self._keys: list[tuple[int, str, str]] = []
+        self._shapes: list[tuple[int, str, str]] = []
 
     def blocks(self) -> Blocks:
         """Read all elements."""
@@ -235,19 +234,16 @@ class _Reading:
                 self._close(element)
         while opened:
             self._close(opened.pop())
-        self._made.repeats = [self._shapes[key] for key in self._keys]
+        alike = Counter(self._shapes)
+        self._made.repeats = [alike[shape] for shape in self._shapes]
         return self._made
 
     def _is_opened(self, element: Element) -> bool:
         """Return whether a control opens a part, as it does a tab or an answer, that is no menu or dialog."""
         if element.get("role") != "tabpanel" and element.get("id") not in self._controlled:
             return False
-        around: Element | None = element
-        while around is not None and around.tag not in ("html", "body"):
-            if _names_of(around) & _BESIDE:
-                return False
-            around = around.parent
-        return True
+        around = (part for part in (element, *element.iterancestors()) if part.tag not in ("html", "body"))
+        return not any(_names_of(part) & _BESIDE for part in around)
 
     @cached_property
     def _controlled(self) -> set[str]:
@@ -281,9 +277,7 @@ class _Reading:
         """Begin a node."""
         self._end_block()
         tag, attributes, made = element.tag, element.attrib, self._made
-        key = (self._node, tag, attributes.get("class", "") if attributes else "")
-        self._shapes[key] = self._shapes.get(key, 0) + 1
-        self._keys.append(key)
+        self._shapes.append((self._node, tag, attributes.get("class", "")))
         made.parents.append(self._node)
         self._node = len(made.nodes)
         self._in_code += tag == "pre"

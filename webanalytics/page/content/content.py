@@ -133,13 +133,8 @@ def _parsed(markup: str) -> Document | None:
 
 def known_texts(page: Page) -> Callable[[str], bool]:
     """Return a function that tells whether a page's own data about itself has a text."""
-    said = " ".join(
-        " ".join(value.split())
-        for item in jsonld(page)
-        for key in _SAID
-        if isinstance(value := item.get(key), str)
-    )
-    said = " ".join((said, *page.descriptions))[:200_000]
+    texts = [value for item in jsonld(page) for key in _SAID if isinstance(value := item.get(key), str)]
+    said = " ".join([*(" ".join(text.split()) for text in texts), *page.descriptions])[:200_000]
     return lambda text: text[:40] in said
 
 
@@ -185,9 +180,7 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     row = confidence_features(kinds, chances, keep, weights, expected)
     confidence = float(logistic(trained.confidence.raw(row[:, None]))[0, 0])
     complete(blocks, keep, column)
-    note = ""
-    if confidence < SURE:
-        note = "by_scripts" if _by_scripts(page) else "fragment"
+    note = "" if confidence >= SURE else "by_scripts" if _by_scripts(page) else "fragment"
     return Content(page_type, round(confidence, 3), note, Chosen(blocks, keep, comments & ~keep), page)
 
 
@@ -205,17 +198,13 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
 
 def _repeated(chances: Numbers, blocks: Blocks, times: Numbers) -> NDArray[np.bool_]:
     """Return which texts are likelier content in another place; a refrain stands beside itself."""
-    best: dict[str, tuple[float, int]] = {}
-    rows = [
-        (number, text, float(chances[number]), blocks.parents[blocks.hosts[number]])
-        for number in np.flatnonzero(times > 1).tolist()
-        if len(text := blocks.texts[number]) > SHORT_LABEL
-    ]
-    for _, text, chance, place in rows:
-        if text not in best or chance > best[text][0]:
-            best[text] = chance, place
+    again = [n for n in np.flatnonzero(times > 1).tolist() if len(blocks.texts[n]) > SHORT_LABEL]
+    places = {number: blocks.parents[blocks.hosts[number]] for number in again}
+    best: dict[str, int] = {}
+    for number in sorted(again, key=chances.__getitem__, reverse=True):
+        best.setdefault(blocks.texts[number], places[number])
     found = np.zeros(len(chances), dtype=bool)
-    found[[number for number, text, _, place in rows if best[text][1] != place]] = True
+    found[again] = [best[blocks.texts[number]] != places[number] for number in again]
     return found
 
 
@@ -250,8 +239,7 @@ def chosen(
 
 def _by_scripts(page: Page) -> bool:
     """Return whether little is shown before scripts have run."""
-    document = page.document
-    return len(page.visible_text) < LITTLE_CONTENT and document.holds(document.root, "script")
+    return len(page.visible_text) < LITTLE_CONTENT and page.document.holds(page.document.root, "script")
 
 
 def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
@@ -359,8 +347,7 @@ def as_article(
         keep &= chances >= SURE_BLOCK
     heading = np.sum([column[f"is_h{level}"] for level in range(1, 6)], axis=0) > 0
     titles = column["is_title"] > 0
-    places = np.flatnonzero(heading)
-    for place, following in pairwise([*places, len(keep)]):
+    for place, following in pairwise([*np.flatnonzero(heading), len(keep)]):
         if following > place + 1 and not titles[place] and not keep[place + 1 : following].any():
             keep[place] = False
     part = np.sum([column[f"is_{tag}"] for tag in ENDING], axis=0) * chances >= SURE_BLOCK

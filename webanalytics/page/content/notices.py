@@ -52,25 +52,25 @@ def page_notices(
     found, asked = np.zeros((2, len(chances)), dtype=bool)
     likely = np.flatnonzero(chances > SURE_NOT).tolist()
     said = "\n".join([blocks.texts[number][:MOST_READ] for number in likely]).lower()
-    cookies, signs, purposes = (
-        [word for word in words if word in said] for words in (COOKIES, RIGHTS, PURPOSES)
-    )
-    if len(purposes) < LEAST_PURPOSES:
-        purposes = []
+    cookies, signs, asks = ([word for word in words if word in said] for words in (COOKIES, RIGHTS, PURPOSES))
+    if len(asks) < LEAST_PURPOSES:
+        asks = []
     rights: list[int] = []
-    for number, lower in zip(likely, said.split("\n"), strict=True) if cookies or signs or purposes else ():
+    for number, lower in zip(likely, said.split("\n"), strict=True) if cookies or signs or asks else ():
         if any(word in lower for word in cookies):
             if column["is_title"][number]:
                 return np.zeros_like(found)  # that is what the page is about
             found[number] = _IN_USE.search(lower) is not None
         elif len(lower) < LONGEST_RIGHTS and any(word in lower for word in signs):
             rights.append(number)
-        if any(word in lower for word in purposes):
+        if any(word in lower for word in asks):
             dialog = _dialog(blocks, number)
             asked[dialog] = not column["is_h1"][dialog].any()
     if found.any():
         chars = column["chars"]
-        sums, told = (np.concatenate(([0], np.cumsum(values))) for values in (chars, chars * found))
+        sums, told = (
+            np.concatenate(([0], np.cumsum(values, dtype=float))) for values in (chars, chars * found)
+        )
         starts, ends = np.array(blocks.starts), np.array(blocks.ends)
         size, of_it = sums[ends] - sums[starts], told[ends] - told[starts]
         around = (of_it > 0) & (of_it >= SHARE * size) & (2 * size < sums[-1])
@@ -82,8 +82,8 @@ def page_notices(
 
 
 def _dialog(blocks: Blocks, number: int) -> slice:
-    """Return the blocks of the outermost element around one that is named as a dialog, else it alone."""
-    inside, node = slice(number, number + 1), blocks.hosts[number]
+    """Return the blocks of the outermost element around one that is named as a dialog, if any."""
+    inside, node = slice(0), blocks.hosts[number]
     while node >= 0:
         if blocks.names[node] & BIT["popup"] and blocks.nodes[node].tag not in ("html", "body"):
             inside = slice(blocks.starts[node], blocks.ends[node])
