@@ -275,6 +275,21 @@ def test_an_article_on_consent_keeps_what_dialogs_say() -> None:
     assert [text for text in PURPOSES if text not in found.text] == []
 
 
+@pytest.mark.parametrize("footer", ["footer", "div role=contentinfo"])
+def test_what_a_footer_says_is_no_content_however_long_it_is(footer: str) -> None:
+    notes = "".join(
+        f"<p>{number}. Lamps burn as long as was tested by the keeper in March, with oil of the best kind; results "
+        "depend on the wick, the wind and the hour.</p>"
+        for number in range(6)
+    )
+    quoted = f"<blockquote><p>{PROSE}</p><footer>A keeper of forty years, in the book of the tower</footer></blockquote>"
+    page = f"<main><h1>Light</h1><p>{PROSE}</p><p>{POST}</p>{quoted}<p>{PROSE} {POST}</p></main><{footer}>{notes}"
+    text = content(Page(page)).text
+    assert PROSE.strip() in text
+    assert "keeper of forty years" in text
+    assert "was tested" not in text
+
+
 def test_posts_below_a_mere_link_are_what_the_page_is_about() -> None:
     posts = "".join(f"<li><div class=comment><p>{number}. {POST}</p></div></li>" for number in range(6))
     page = "<title>Lamps</title><meta property=og:type content=article><article><h1>{}</h1>{}</article><ol class=comments>{}</ol>"

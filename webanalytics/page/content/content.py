@@ -54,6 +54,8 @@ PARAGRAPH = 80
 """Characters from which on a block is a paragraph."""
 OTHER_BELOW = 0.35
 """Probability below which a page is of none of the types."""
+AROUND = frozenset(("nav", "navigation", "footer", "contentinfo"))
+"""Elements and roles of what is around content; the footer of a quotation says whose it is."""
 MOST_BLOCKS = 20_000
 """Blocks of text up to which each is judged: a page of data has more."""
 LITTLE_CONTENT = 300
@@ -225,8 +227,11 @@ def chosen(
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
-    menus = _within(blocks, [node.tag == "nav" or node.get("role") == "navigation" for node in blocks.nodes])
-    for left_out in (comments, menus):
+    around = [
+        not AROUND.isdisjoint((node.tag, node.get("role"))) and blocks.nodes[parent].tag != "blockquote"
+        for node, parent in zip(blocks.nodes, blocks.parents, strict=True)
+    ]
+    for left_out in (comments, _within(blocks, around)):
         if not left_out.all():
             chances = np.where(left_out, 0, chances)
     if chance_of["documentation"] < MAYBE_DOCUMENTATION:
@@ -295,10 +300,8 @@ def _is_reference(blocks: Blocks, number: int) -> bool:
 def _long_ones(blocks: Blocks) -> Chosen:
     """Return the long blocks of a page that has too many, or all where that is little."""
     chars = np.array(list(map(len, blocks.texts)))
-    keep = chars >= 80
-    if 2 * chars[keep].sum() < chars.sum():
-        keep = np.ones(len(chars), dtype=bool)
-    return Chosen(blocks, keep, np.zeros(len(chars), dtype=bool))
+    least = PARAGRAPH if 2 * chars[chars >= PARAGRAPH].sum() >= chars.sum() else 0
+    return Chosen(blocks, chars >= least, np.zeros(len(chars), dtype=bool))
 
 
 def _said_of_itself(page: Page, least: int) -> tuple[str, str]:

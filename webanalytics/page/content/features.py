@@ -238,8 +238,8 @@ def _inherited(blocks: Blocks) -> NDArray[np.int64]:
     """Return the bits of the names of each node and all nodes around it but html and body."""
     found: list[int] = []
     for parent, name, element in zip(blocks.parents, blocks.names, blocks.nodes, strict=True):
-        above = found[parent] if parent >= 0 else 0
-        found.append(0 if element.tag in ("html", "body") else name | above)
+        within = name | found[parent] if parent >= 0 else name
+        found.append(0 if element.tag in ("html", "body") else within)
     return np.array(found, dtype=np.int64)
 
 
