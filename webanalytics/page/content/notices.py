@@ -78,7 +78,8 @@ def page_notices(
             found[starts[node] : ends[node]] |= blocks.nodes[node].tag != "main"
     found[rights] = True
     expected = np.where(asked, 0, chances * weights)
-    return asked | (found & (2 * expected[found].sum() < expected.sum()))
+    found &= bool(2 * expected[found].sum() < expected.sum())
+    return found | asked
 
 
 def _dialog(blocks: Blocks, number: int) -> slice:
