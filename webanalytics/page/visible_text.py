@@ -180,16 +180,16 @@ def _names_of(element: Element) -> int:
     return found
 
 
-def blocks_of(document: Document) -> Blocks:
-    """Return the blocks of text that a page shows."""
-    return _Reading(document).blocks()
+def blocks_of(document: Document, opened: bool = True) -> Blocks:
+    """Return the blocks of text that a page shows, with what its controls open or without it."""
+    return _Reading(document, opened).blocks()
 
 
 class _Reading:
     """One pass over the elements of a page, from which blocks are made as they end."""
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
+    def __init__(self, document: Document, opened: bool) -> None:
+        self._document, self._reads_opened = document, opened
         self._made = Blocks()
         self._pieces: list[Piece] = []
         self._node = -1
@@ -213,7 +213,7 @@ class _Reading:
                 attributes
                 and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
                 and _is_left_out(element, size)
-                and not self._is_opened(element)
+                and not (self._reads_opened and self._is_opened(element))
             ):
                 self._pass_over(element)
                 place = element.end
