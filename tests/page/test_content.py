@@ -136,6 +136,36 @@ def test_what_is_hidden_is_left_out_of_articles(format: str) -> None:  # noqa: A
     assert "SECRET" not in text
 
 
+TAB = (
+    "The {} lamp burns {} hours on a litre of oil, and its wick is trimmed by the keeper each evening at six."
+)
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "aria-hidden=true", "style='display:none'"])
+@pytest.mark.parametrize(("control", "panel"), [("aria-controls='p1 p2'", ""), ("", "role=tabpanel")])
+def test_what_a_control_opens_is_read(hidden: str, control: str, panel: str) -> None:
+    texts = [TAB.format(name, hours) for name, hours in (("brass", 9), ("copper", 8), ("glass", 7))]
+    panels = "".join(
+        f"<div id=p{number} {panel} {hidden if number else ''}><p>{text}</p><p {hidden}>SECRET {text}</p></div>"
+        for number, text in enumerate(texts)
+    )
+    menu = f"<nav><button aria-controls=menu>Menu</button><div id=menu {hidden}><p>SECRET {PROSE}</div></nav>"
+    dialog = f"<div class=modal><div role=tabpanel {hidden}><p>SECRET {PROSE}</div></div>"
+    found = content(
+        Page(
+            f"{menu}<main><h1>Light</h1><p>{PROSE}</p><button {control}>Lamps</button>{panels}</main>{dialog}"
+        )
+    )
+    assert [text for text in texts if text not in found.text] == []
+    assert "SECRET" not in found.text
+
+
+def test_most_of_a_page_is_read_though_a_script_has_yet_to_show_it() -> None:
+    posts = "".join(f"<p>{number}. {PROSE}</p>" for number in range(6))
+    page = "<header><p>Lamps</p></header><div style='display: none'><h1>Light</h1>{}</div><footer>Us</footer>"
+    assert content(Page(page.format(posts))).text.count(PROSE.strip()) == 6
+
+
 def test_streamed_parts_are_read() -> None:
     page = Page(
         f'<template id="B:0"></template><div hidden id="S:0"><main><h1>Light</h1><p>{PROSE}</main></div>'
@@ -215,6 +245,49 @@ def test_a_page_on_cookies_keeps_what_it_says_of_them() -> None:
     ]
     found = content(Page(f"<h1>Cookies</h1><p>{'</p><p>'.join(said)}</p>"))
     assert all(text.strip() in found.text for text in said)
+
+
+PURPOSES = (
+    "We and our partners process what you do to provide ads and content, and ask for your consent to it.",
+    "Store and/or access information on a device: names, numbers and the like may be kept for each purpose.",
+    "Use precise geolocation data. Your place within 500 metres may be asked for, if you accept that.",
+    "What you do on other sites may be joined with your activity on this service to make a profile of you.",
+)
+
+
+def test_a_dialog_that_asks_for_consent_is_no_content_though_it_is_most_of_a_page() -> None:
+    asked = "".join(
+        f"<div><h4>Purpose {number}</h4><p>{text}</p><p>An illustration: a keeper reads of lamps on a phone, and "
+        "is shown oil, as oil was read of before; the maker of the phone counts how often that was so.</p></div>"
+        for number, text in enumerate(3 * PURPOSES)
+    )
+    kept = [f"{number}. {PROSE.strip()}" for number in range(3)]
+    article = f"<main><h1>Light</h1>{''.join(f'<p>{text}</p>' for text in kept)}</main>"
+    found = content(Page(f"{article}<div id=onetrust-consent-sdk><div class=banner>{asked}</div></div>"))
+    assert [text for text in kept if text not in found.text] == []
+    assert "illustration" not in found.text
+    assert "geolocation" not in found.text
+
+
+def test_an_article_on_consent_keeps_what_dialogs_say() -> None:
+    paragraphs = "".join(f"<p>{text} {PROSE}</p>" for text in PURPOSES)
+    found = content(Page(f"<article><h1>Consent of keepers</h1>{paragraphs}</article>"))
+    assert [text for text in PURPOSES if text not in found.text] == []
+
+
+@pytest.mark.parametrize("footer", ["footer", "div role=contentinfo"])
+def test_what_a_footer_says_is_no_content_however_long_it_is(footer: str) -> None:
+    notes = "".join(
+        f"<p>{number}. Lamps burn as long as was tested by the keeper in March, with oil of the best kind; results "
+        "depend on the wick, the wind and the hour.</p>"
+        for number in range(6)
+    )
+    quoted = f"<blockquote><p>{PROSE}</p><footer>A keeper of forty years, in the book of the tower</footer></blockquote>"
+    page = f"<main><h1>Light</h1><p>{PROSE}</p><p>{POST}</p>{quoted}<p>{PROSE} {POST}</p></main><{footer}>{notes}"
+    text = content(Page(page)).text
+    assert PROSE.strip() in text
+    assert "keeper of forty years" in text
+    assert "was tested" not in text
 
 
 def test_posts_below_a_mere_link_are_what_the_page_is_about() -> None:

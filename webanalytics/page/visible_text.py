@@ -6,10 +6,12 @@ Main text is chosen among the blocks, with the elements around them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from webanalytics.core.strings import normalized
-from webanalytics.page.content.names import READ, TAGS, bits
+from webanalytics.page.content.names import BIT, READ, TAGS, bits
 from webanalytics.page.document import Document, Element, Walk
 
 # fmt: off
@@ -132,6 +134,7 @@ EDGES = (BLOCK_TAGS | {"button", "html"}) - {"br"}
 LEFT_OUT = UNSEEN_TAGS - {"math"} | {"option", "optgroup", "progress", "meter", "map", "rp", "rt", "noindex"}
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
+_BESIDE = BIT["navigation"] | BIT["header"] | BIT["footer"] | BIT["popup"]
 BREAK = "\n"
 
 Piece = tuple[str, Element]
@@ -171,23 +174,22 @@ class Blocks:
 
 def _names_of(element: Element) -> int:
     found = TAGS.get(element.tag, 0)
-    attributes = element.attrib
-    for name, value in attributes.items():
+    for name, value in element.attrib.items():
         if name in READ:
             found |= bits(value)
     return found
 
 
-def blocks_of(document: Document) -> Blocks:
-    """Return the blocks of text that a page shows."""
-    return _Reading(document).blocks()
+def blocks_of(document: Document, opened: bool = True) -> Blocks:
+    """Return the blocks of text that a page shows, with what its controls open or without it."""
+    return _Reading(document, opened).blocks()
 
 
 class _Reading:
     """One pass over the elements of a page, from which blocks are made as they end."""
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
+    def __init__(self, document: Document, opened: bool) -> None:
+        self._document, self._reads_opened = document, opened
         self._made = Blocks()
         self._pieces: list[Piece] = []
         self._node = -1
@@ -196,8 +198,7 @@ class _Reading:
         self._inside = self._in_links = 0
         """Of the block that is being read: bits of names, and characters in links."""
         self._opened: list[Element] = []
-        self._shapes: dict[tuple[int, str, str], int] = {}
-        self._keys: list[tuple[int, str, str]] = []
+        self._shapes: list[tuple[int, str, str]] = []
 
     def blocks(self) -> Blocks:
         """Read all elements."""
@@ -212,6 +213,7 @@ class _Reading:
                 attributes
                 and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
                 and _is_left_out(element, size)
+                and not (self._reads_opened and self._is_opened(element))
             ):
                 self._pass_over(element)
                 place = element.end
@@ -232,8 +234,22 @@ class _Reading:
                 self._close(element)
         while opened:
             self._close(opened.pop())
-        self._made.repeats = [self._shapes[key] for key in self._keys]
+        alike = Counter(self._shapes)
+        self._made.repeats = [alike[shape] for shape in self._shapes]
         return self._made
+
+    def _is_opened(self, element: Element) -> bool:
+        """Return whether a control opens a part, as it does a tab or an answer, that is no menu or dialog."""
+        if element.get("role") != "tabpanel" and element.get("id") not in self._controlled:
+            return False
+        around = (part for part in (element, *element.iterancestors()) if part.tag not in ("html", "body"))
+        return not any(_names_of(part) & _BESIDE for part in around)
+
+    @cached_property
+    def _controlled(self) -> set[str]:
+        """The ids of what controls of the page open."""
+        controls = self._document.noted["aria-controls"]
+        return {name for control in controls for name in (control.get("aria-controls") or "").split()}
 
     def _say(self, text: str, element: Element) -> None:
         """Take a text; a block does not begin with white space."""
@@ -261,9 +277,7 @@ class _Reading:
         """Begin a node."""
         self._end_block()
         tag, attributes, made = element.tag, element.attrib, self._made
-        key = (self._node, tag, attributes.get("class", "") if attributes else "")
-        self._shapes[key] = self._shapes.get(key, 0) + 1
-        self._keys.append(key)
+        self._shapes.append((self._node, tag, attributes.get("class", "")))
         made.parents.append(self._node)
         self._node = len(made.nodes)
         self._in_code += tag == "pre"
@@ -317,8 +331,10 @@ def _breaks(pieces: list[Piece]) -> bool:
 
 def _is_left_out(element: Element, size: int) -> bool:
     attributes = element.attrib
-    # What is behind an open dialog is hidden from assistive technology as a whole.
-    if attributes.get("aria-hidden") == "true" and 2 * (element.end - element.position) < size:
+    # Most of a page is shown by scripts, or is behind an open dialog.
+    if 2 * (element.end - element.position) > size:
+        return False
+    if attributes.get("aria-hidden") == "true":
         return True
     if "mwe-math" in attributes.get("class", ""):
         return False  # the formula of the picture beside it

@@ -54,6 +54,8 @@ PARAGRAPH = 80
 """Characters from which on a block is a paragraph."""
 OTHER_BELOW = 0.35
 """Probability below which a page is of none of the types."""
+AROUND = frozenset(("nav", "navigation", "footer", "contentinfo"))
+"""Elements and roles of what is around content; the footer of a quotation says whose it is."""
 MOST_BLOCKS = 20_000
 """Blocks of text up to which each is judged: a page of data has more."""
 LITTLE_CONTENT = 300
@@ -133,13 +135,8 @@ def _parsed(markup: str) -> Document | None:
 
 def known_texts(page: Page) -> Callable[[str], bool]:
     """Return a function that tells whether a page's own data about itself has a text."""
-    said = " ".join(
-        " ".join(value.split())
-        for item in jsonld(page)
-        for key in _SAID
-        if isinstance(value := item.get(key), str)
-    )
-    said = " ".join((said, *page.descriptions))[:200_000]
+    texts = [value for item in jsonld(page) for key in _SAID if isinstance(value := item.get(key), str)]
+    said = " ".join([*(" ".join(text.split()) for text in texts), *page.descriptions])[:200_000]
     return lambda text: text[:40] in said
 
 
@@ -185,9 +182,7 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     row = confidence_features(kinds, chances, keep, weights, expected)
     confidence = float(logistic(trained.confidence.raw(row[:, None]))[0, 0])
     complete(blocks, keep, column)
-    note = ""
-    if confidence < SURE:
-        note = "by_scripts" if _by_scripts(page) else "fragment"
+    note = "" if confidence >= SURE else "by_scripts" if _by_scripts(page) else "fragment"
     return Content(page_type, round(confidence, 3), note, Chosen(blocks, keep, comments & ~keep), page)
 
 
@@ -203,15 +198,16 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
     return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
 
 
-def _repeated(chances: Numbers, blocks: Blocks) -> NDArray[np.bool_]:
+def _repeated(chances: Numbers, blocks: Blocks, times: Numbers) -> NDArray[np.bool_]:
     """Return which texts are likelier content in another place; a refrain stands beside itself."""
-    best: dict[str, tuple[float, int]] = {}
-    around = [blocks.parents[host] for host in blocks.hosts]
-    rows = list(zip(blocks.texts, chances.tolist(), around, strict=True))
-    for text, chance, place in rows:
-        if len(text) > SHORT_LABEL and (text not in best or chance > best[text][0]):
-            best[text] = chance, place
-    return np.array([text in best and best[text][1] != place for text, _, place in rows], dtype=bool)
+    again = [n for n in np.flatnonzero(times > 1).tolist() if len(blocks.texts[n]) > SHORT_LABEL]
+    places = {number: blocks.parents[blocks.hosts[number]] for number in again}
+    best: dict[str, int] = {}
+    for number in sorted(again, key=chances.__getitem__, reverse=True):
+        best.setdefault(blocks.texts[number], places[number])
+    found = np.zeros(len(chances), dtype=bool)
+    found[again] = [best[blocks.texts[number]] != places[number] for number in again]
+    return found
 
 
 def chosen(
@@ -225,20 +221,21 @@ def chosen(
         beside = BIT["comment"]
     if chance_of["product"] >= MAYBE_PRODUCT:
         beside |= BIT["review"] | BIT["answer"]
-    notices = page_notices(chances, blocks, column)
-    if 2 * float((chances * weights)[notices].sum()) < float((chances * weights).sum()):
-        chances = np.where(notices, 0, chances)
+    chances = np.where(page_notices(chances, weights, blocks, column), 0, chances)
     comments = _within(blocks, [bool(name & beside) for name in blocks.names])
     prose = (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5) & (chances > SURE_NOT)
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
-    menus = _within(blocks, [node.tag == "nav" or node.get("role") == "navigation" for node in blocks.nodes])
-    for left_out in (comments, menus):
+    around = [
+        not AROUND.isdisjoint((node.tag, node.get("role"))) and blocks.nodes[parent].tag != "blockquote"
+        for node, parent in zip(blocks.nodes, blocks.parents, strict=True)
+    ]
+    for left_out in (comments, _within(blocks, around)):
         if not left_out.all():
             chances = np.where(left_out, 0, chances)
     if chance_of["documentation"] < MAYBE_DOCUMENTATION:
-        chances = np.where(_repeated(chances, blocks), 0, chances)
+        chances = np.where(_repeated(chances, blocks, column["times"]), 0, chances)
     keep, expected = choose(chances, weights)
     if chance_of["article"] >= MAYBE_ARTICLE:
         keep = as_article(keep, chances, expected, column)
@@ -247,8 +244,7 @@ def chosen(
 
 def _by_scripts(page: Page) -> bool:
     """Return whether little is shown before scripts have run."""
-    document = page.document
-    return len(page.visible_text) < LITTLE_CONTENT and document.holds(document.root, "script")
+    return len(page.visible_text) < LITTLE_CONTENT and page.document.holds(page.document.root, "script")
 
 
 def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
@@ -304,10 +300,8 @@ def _is_reference(blocks: Blocks, number: int) -> bool:
 def _long_ones(blocks: Blocks) -> Chosen:
     """Return the long blocks of a page that has too many, or all where that is little."""
     chars = np.array(list(map(len, blocks.texts)))
-    keep = chars >= 80
-    if 2 * chars[keep].sum() < chars.sum():
-        keep = np.ones(len(chars), dtype=bool)
-    return Chosen(blocks, keep, np.zeros(len(chars), dtype=bool))
+    least = PARAGRAPH if 2 * chars[chars >= PARAGRAPH].sum() >= chars.sum() else 0
+    return Chosen(blocks, chars >= least, np.zeros(len(chars), dtype=bool))
 
 
 def _said_of_itself(page: Page, least: int) -> tuple[str, str]:
@@ -356,8 +350,7 @@ def as_article(
         keep &= chances >= SURE_BLOCK
     heading = np.sum([column[f"is_h{level}"] for level in range(1, 6)], axis=0) > 0
     titles = column["is_title"] > 0
-    places = np.flatnonzero(heading)
-    for place, following in pairwise([*places, len(keep)]):
+    for place, following in pairwise([*np.flatnonzero(heading), len(keep)]):
         if following > place + 1 and not titles[place] and not keep[place + 1 : following].any():
             keep[place] = False
     part = np.sum([column[f"is_{tag}"] for tag in ENDING], axis=0) * chances >= SURE_BLOCK

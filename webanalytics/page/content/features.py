@@ -109,11 +109,10 @@ def spread(values: NDArray[np.int64], count: int) -> Numbers:
 def _shifted(values: Numbers, by: int) -> Numbers:
     """Return the values of the blocks so many places on, 0 beyond the ends."""
     moved = np.zeros_like(values)
-    if abs(by) < len(values):
-        if by > 0:
-            moved[:-by] = values[by:]
-        else:
-            moved[-by:] = values[:by]
+    if by > 0:
+        moved[:-by] = values[by:]
+    else:
+        moved[-by:] = values[:by]
     return moved
 
 
@@ -173,12 +172,10 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
         [len(text) > 3 and (text == head[:_HEAD] or (len(text) > 15 and text in head)) for text in folded]
     )
     add("is_title", is_title)
-    first_title = int(np.argmax(is_title)) if is_title.any() else -1
-    add("since_title", order - first_title if first_title >= 0 else np.full(count, -1.0))
+    add("since_title", order - np.argmax(is_title) if is_title.any() else -1.0)
     heading = np.array([tag in _HEADINGS for tag in tags])
     main_heading = number_of == _TAG_NUMBERS["h1"]
-    first = int(np.argmax(main_heading)) if main_heading.any() else -1
-    add("since_h1", order - first if first >= 0 else np.full(count, -1000.0))
+    add("since_h1", order - np.argmax(main_heading) if main_heading.any() else -1000.0)
     last_heading = np.maximum.accumulate(np.where(heading, np.arange(count), -1))
     add("since_heading", np.where(last_heading >= 0, order - last_heading, 999))
     for name in ("others", "remarks"):
@@ -241,10 +238,8 @@ def _inherited(blocks: Blocks) -> NDArray[np.int64]:
     """Return the bits of the names of each node and all nodes around it but html and body."""
     found: list[int] = []
     for parent, name, element in zip(blocks.parents, blocks.names, blocks.nodes, strict=True):
-        if element.tag in ("html", "body"):
-            found.append(0)
-        else:
-            found.append(name | found[parent] if parent >= 0 else name)
+        within = name | found[parent] if parent >= 0 else name
+        found.append(0 if element.tag in ("html", "body") else within)
     return np.array(found, dtype=np.int64)
 
 

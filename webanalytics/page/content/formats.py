@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain, islice
 
 from webanalytics.core.strings import normalized
 from webanalytics.page.content.units import HEADINGS, Container, Unit
@@ -19,6 +20,7 @@ MOST_LINKS = 500_000
 """Characters that all addresses of a page may have."""
 
 _ADDRESS = re.compile(r"(?a:https?://|mailto:|tel:)[^\s<>\"]+", re.IGNORECASE)
+_IN_ADDRESS = str.maketrans({"\\": "%5C", "|": "%7C", "`": "%60"})
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
 _SIGNS = re.compile(r"([\\`*_\[\]<>~|]|&(?=#?\w+;))")
 _BLOCK_SIGN = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-[\s-]*$|\d{1,9}(?=[.)](?:\s|$)))")
@@ -68,12 +70,9 @@ def _code(unit: Unit) -> list[str]:
     """Return the lines of a piece of code as they are."""
     text = "\n".join("".join(text for text, _ in row[0]).strip("\r\n") for row in unit.rows)
     # Normalised before it is escaped or fenced: some signs become a tick then.
-    lines = [line.rstrip() for line in normalized(text).expandtabs(4).splitlines()]
-    while lines and not lines[0]:
-        lines.pop(0)
-    while lines and not lines[-1]:
-        lines.pop()
-    return lines
+    lines = (line.rstrip() for line in normalized(text).expandtabs(4).splitlines())
+    text = "\n".join(lines).strip("\n")
+    return text.split("\n") if text else []
 
 
 def escaped(line: str) -> str:
@@ -111,20 +110,17 @@ class _Inline:
 
     def write(self, pieces: list[Piece]) -> list[str]:
         """Return the lines of a block, none of which begins with a sign that has a meaning."""
-        runs: list[_Run] = []
-        lines: list[str] = []
+        lines: list[list[_Run]] = [[]]
         for text, element in pieces:
             if text == "\n" and element.tag == "br":
-                lines.append(self._line(runs))
-                runs = []
+                lines.append([])
                 continue
             form = self._form(element)
-            if runs and runs[-1][0] == form:
-                runs[-1][1].append(text)
+            if lines[-1] and lines[-1][-1][0] == form:
+                lines[-1][-1][1].append(text)
             else:
-                runs.append((form, [text]))
-        lines.append(self._line(runs))
-        return [line for line in lines if line]
+                lines[-1].append((form, [text]))
+        return list(filter(None, map(self._line, lines)))
 
     def _line(self, runs: list[_Run]) -> str:
         written: list[str] = []
@@ -156,17 +152,15 @@ class _Inline:
     def _form(self, element: Element) -> tuple[str, str]:
         """Return what the text in an element is, code or a formula, and the address that it links to."""
         kind = ""
-        around: Element | None = element
-        steps = 0
-        while around is not None and steps < MOST_STEPS and around.tag not in _STOPS:
+        for around in islice(chain((element,), element.iterancestors()), MOST_STEPS):
+            if around.tag in _STOPS:
+                break
             if around.tag in _CODE and not kind:
                 kind = "code"
             elif around.tag in ("math", "script"):
                 kind = "math"
             elif around.tag == "a":
                 return kind, self._target(around)
-            around = around.parent
-            steps += 1
         return kind, ""
 
     def _target(self, link: Element) -> str:
@@ -176,9 +170,7 @@ class _Inline:
             known = ""
             if len(address) <= min(LONGEST_LINK, self._room) and _ADDRESS.fullmatch(address):
                 self._room -= len(address)
-                known = _REFERENCE.sub(
-                    "&amp;", address.replace("\\", "%5C").replace("|", "%7C").replace("`", "%60")
-                )
+                known = _REFERENCE.sub("&amp;", address.translate(_IN_ADDRESS))
                 if "(" in known or ")" in known:
                     known = f"<{known}>"
             self._known[link.position] = known
@@ -226,23 +218,15 @@ def _rest(containers: Iterable[Container], begun: dict[int, str]) -> str:
 
 def _prefixes(containers: tuple[Container, ...], begun: dict[int, str], bullet: str) -> tuple[str, str, bool]:
     """Return what stands in front of the first line of a unit and its others, and whether an item begins."""
-    first = rest = ""
-    starts = False
+    first, starts = "", False
     for part in containers:
-        if part.number is None:
-            first += "> "
-            rest += "> "
-        elif part.node in begun:
-            first += begun[part.node]
-            rest += begun[part.node]
+        if part.number is None or part.node in begun:
+            first += _rest([part], begun)
         else:
-            is_numbered = part.number >= 0
-            mark = f"{part.number}{'.' if bullet == '-' else ')'} " if is_numbered else f"{bullet} "
-            first += mark
+            mark = f"{part.number}{'.' if bullet == '-' else ')'} " if part.number >= 0 else f"{bullet} "
             begun[part.node] = " " * len(mark)
-            rest += begun[part.node]
-            starts = True
-    return first, rest, starts
+            first, starts = first + mark, True
+    return first, _rest(containers, begun), starts
 
 
 def _lines_of(unit: Unit, inline: _Inline) -> list[str]:

@@ -79,7 +79,6 @@ def bits(value: str) -> int:
     True
     """
     found = 0
-    known = WORDS.get
     for word in _WORD.findall(value[:MOST]):
-        found |= known(word.lower(), 0)
+        found |= WORDS.get(word.lower(), 0)
     return found

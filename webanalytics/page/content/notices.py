@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webanalytics.page.content.features import Numbers
+from webanalytics.page.content.names import BIT
 from webanalytics.page.visible_text import Blocks
 
 SURE_NOT = 0.02
@@ -17,10 +18,17 @@ LONGEST_RIGHTS = 200
 """Characters up to which a text may say whose the page is."""
 MOST_READ = 600
 """Characters in which it is looked for what a text says of cookies."""
+LEAST_PURPOSES = 3
+"""Of what is said of the purposes of data, from how many on it is a dialog that asks for consent."""
 SHARE = 0.4
 """Share of an element from which on all of it is a notice, where that speaks of cookies."""
 
 COOKIES = ("cookie", "クッキー", "คุกกี้", "쿠키", "куки", "ملفات تعريف الارتباط")
+PURPOSES = (
+    *("information on a device", "device characteristics", "precise geolocation", "legitimate interest"),
+    *("activity on this service", "our partners process", "advertising performance", "content performance"),
+)
+"""What dialogs after the Transparency and Consent Framework say of the purposes of data."""
 RIGHTS = (
     *("©", "(c) 19", "(c) 20", "copyright 19", "copyright 20", "all rights reserved", "tous droits réserv"),
     *("alle rechte vorbehalten", "todos los derechos", "todos os direitos", "tutti i diritti", "все права"),
@@ -37,27 +45,48 @@ _IN_USE = re.compile(
 )
 
 
-def page_notices(chances: Numbers, blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-    """Return which blocks tell of cookies on this site or whose its texts are."""
-    found = np.zeros(len(chances), dtype=bool)
-    lowered = {n: blocks.texts[n][:MOST_READ].lower() for n in np.flatnonzero(chances > SURE_NOT).tolist()}
-    said = "\n".join(lowered.values())
-    cookies, signs = ([word for word in words if word in said] for words in (COOKIES, RIGHTS))
+def page_notices(
+    chances: Numbers, weights: Numbers, blocks: Blocks, column: Mapping[str, Numbers]
+) -> NDArray[np.bool_]:
+    """Return which blocks tell of cookies on this site or whose its texts are, or ask for consent."""
+    found, asked = np.zeros((2, len(chances)), dtype=bool)
+    likely = np.flatnonzero(chances > SURE_NOT).tolist()
+    said = "\n".join([blocks.texts[number][:MOST_READ] for number in likely]).lower()
+    cookies, signs, asks = ([word for word in words if word in said] for words in (COOKIES, RIGHTS, PURPOSES))
+    if len(asks) < LEAST_PURPOSES:
+        asks = []
     rights: list[int] = []
-    for number, lower in lowered.items() if cookies or signs else ():
+    for number, lower in zip(likely, said.split("\n"), strict=True) if cookies or signs or asks else ():
         if any(word in lower for word in cookies):
             if column["is_title"][number]:
                 return np.zeros_like(found)  # that is what the page is about
             found[number] = _IN_USE.search(lower) is not None
         elif len(lower) < LONGEST_RIGHTS and any(word in lower for word in signs):
             rights.append(number)
+        if any(word in lower for word in asks):
+            dialog = _dialog(blocks, number)
+            asked[dialog] = not column["is_h1"][dialog].any()
     if found.any():
         chars = column["chars"]
-        sums, told = np.cumsum([0, *chars]), np.cumsum([0, *(chars * found)])
+        sums, told = (
+            np.concatenate(([0], np.cumsum(values, dtype=float))) for values in (chars, chars * found)
+        )
         starts, ends = np.array(blocks.starts), np.array(blocks.ends)
         size, of_it = sums[ends] - sums[starts], told[ends] - told[starts]
         around = (of_it > 0) & (of_it >= SHARE * size) & (2 * size < sums[-1])
         for node in np.flatnonzero(around).tolist():
             found[starts[node] : ends[node]] |= blocks.nodes[node].tag != "main"
     found[rights] = True
-    return found
+    expected = np.where(asked, 0, chances * weights)
+    found &= bool(2 * expected[found].sum() < expected.sum())
+    return found | asked
+
+
+def _dialog(blocks: Blocks, number: int) -> slice:
+    """Return the blocks of the outermost element around one that is named as a dialog, if any."""
+    inside, node = slice(0), blocks.hosts[number]
+    while node >= 0:
+        if blocks.names[node] & BIT["popup"] and blocks.nodes[node].tag not in ("html", "body"):
+            inside = slice(blocks.starts[node], blocks.ends[node])
+        node = blocks.parents[node]
+    return inside

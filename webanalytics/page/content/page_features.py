@@ -85,20 +85,16 @@ def page_features(page: Page, blocks: Blocks, table: Numbers, names: list[str]) 
 
 def _of_data(page: Page) -> dict[str, float]:
     """Return of which kinds the things are that a page's structured data tell of."""
-    kinds = [0] * len(KINDS)
     named = [name for text in jsonld_texts(page) for name in _TYPE.findall(text[:MOST_READ])]
     named.extend(
         (element.get("itemtype") or "").rsplit("/", 1)[-1] for element in page.having("itemscope")[:500]
     )
-    for name in named:
-        if (number := _KIND.get(name)) is not None:
-            kinds[number] += 1
-    found: dict[str, float] = {
-        f"kind_{name}": min(count, 50) for name, count in zip(KINDS, kinds, strict=True)
-    }
+    times = Counter(map(_KIND.get, named))
     declared = " ".join(page.metas("og:type")).lower()
-    found.update({f"og_{name}": name in declared for name in ("article", "product", "website")})
-    return found
+    return {
+        **{f"kind_{name}": min(times[at], 50) for at, name in enumerate(KINDS)},
+        **{f"og_{name}": name in declared for name in ("article", "product", "website")},
+    }
 
 
 def _of_address(page: Page) -> dict[str, float]:
@@ -107,19 +103,15 @@ def _of_address(page: Page) -> dict[str, float]:
     parts = parts_of(address)
     path = parts.path.lower()
     steps = [step for step in path.split("/") if step]
-    found: dict[str, float] = {
+    said = " ".join((*steps[:-1], parts.netloc.lower().split(".")[0]))
+    of_path = {_PATH.get(word) for word in _WORDS.findall(said)}
+    return {
         "path_steps": len(steps),
         "path_known": bool(address),
         "path_hyphens": steps[-1].count("-") if steps else 0,
         "path_digits": sum(map(str.isdigit, path)),
+        **{f"path_{name}": at in of_path for at, name in enumerate(PATH)},
     }
-    in_path = [0] * len(PATH)
-    for step in [*steps[:-1], parts.netloc.lower().split(".")[0]]:
-        for word in _WORDS.findall(step):
-            if (number := _PATH.get(word)) is not None:
-                in_path[number] = 1
-    found.update({f"path_{name}": value for name, value in zip(PATH, in_path, strict=True)})
-    return found
 
 
 def _of_blocks(table: Numbers, names: list[str]) -> dict[str, float]:
@@ -153,10 +145,9 @@ def _of_blocks(table: Numbers, names: list[str]) -> dict[str, float]:
 def _of_texts(page: Page, blocks: Blocks) -> dict[str, float]:
     """Return how often phrases and elements are on a page."""
     said = "\n".join(blocks.texts)[:MOST_READ].lower()
-    found: dict[str, float] = {
-        f"said_{name}": sum(map(said.count, phrases.split(";"))) for name, phrases in PHRASES.items()
-    }
-    found["title_words"] = page.title.count(" ")
     tags = Counter([element.tag for element in page.document.elements])
-    found.update({f"tag_{tag}": tags[tag] for tag in _COUNTED.split()})
-    return found
+    return {
+        **{f"said_{name}": sum(map(said.count, phrases.split(";"))) for name, phrases in PHRASES.items()},
+        "title_words": page.title.count(" "),
+        **{f"tag_{tag}": tags[tag] for tag in _COUNTED.split()},
+    }

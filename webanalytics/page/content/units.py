@@ -78,7 +78,7 @@ class _Surroundings:
         self._items: dict[int, tuple[Container, ...]] = {}
         self._numbers: dict[int, int] = {}
         self._data: dict[int, bool] = {}
-        nested: set[int] = set()
+        self._nested: set[int] = set()
         for node, (parent, element) in enumerate(zip(blocks.parents, blocks.nodes, strict=True)):
             code = self.code[parent] if parent >= 0 else -1
             table = self.table[parent] if parent >= 0 else -1
@@ -87,39 +87,32 @@ class _Surroundings:
                 code = node
             elif tag == "table":
                 if table >= 0:
-                    nested.add(table)
+                    self._nested.add(table)
                 table = node
             self.code.append(code)
             self.table.append(table)
-        self._nested = nested
 
     def is_data(self, table: int) -> bool:
         """Return whether a table holds data, and does not lay out the page."""
-        found = self._data.get(table)
-        if found is None:
+        if table not in self._data:
             blocks = self._blocks
-            role = blocks.nodes[table].get("role") or ""
             texts = blocks.texts[blocks.starts[table] : blocks.ends[table]]
-            found = (
+            self._data[table] = (
                 table not in self._nested
-                and role not in _LAYOUT
+                and (blocks.nodes[table].get("role") or "") not in _LAYOUT
                 and all(len(text) <= LONGEST_CELL for text in texts)
                 and any(len(row) > 1 for row in rows_of(blocks, table))
             )
-            self._data[table] = found
-        return found
+        return self._data[table]
 
     def containers(self, node: int) -> tuple[Container, ...]:
         """Return the list items and quotations around a node, the outermost first."""
         chain: list[int] = []
-        known: tuple[Container, ...] = ()
         blocks = self._blocks
-        while node >= 0:
-            if node in self._items:
-                known = self._items[node]
-                break
+        while node >= 0 and node not in self._items:
             chain.append(node)
             node = blocks.parents[node]
+        known = self._items.get(node, ())
         for node in reversed(chain):
             tag = blocks.nodes[node].tag
             if tag in _CONTAINERS and len(known) < MOST_CONTAINERS:
