@@ -165,7 +165,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             )
         if not site and not len(inputs):
             raise ParameterError(
-                "The `site` parameter is empty, and the `urls` parameter has no address, such as example.org.",
+                "The `site` parameter is empty, and the `urls` parameter has no address like example.org.",
                 "urls",
             )
         options = check_options(self.form.run_options())
