@@ -24,8 +24,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
+import warnings
 from collections.abc import Iterable
 from functools import partial
+from types import FrameType
 from typing import Any
 
 from webanalytics._version import how_to_install
@@ -34,6 +37,8 @@ from webanalytics.core.messages import ERROR_TYPES as ERROR_TYPES
 from webanalytics.core.messages import ErrorType as ErrorType
 from webanalytics.core.messages import Message as Message
 from webanalytics.core.messages import for_terminal
+
+_PACKAGE = os.path.join(os.path.dirname(__file__), "")  # noqa: PTH118, PTH120 - pathlib is slow to import
 
 
 class WebAnalyticsError(Exception):
@@ -270,6 +275,15 @@ class ServiceUnavailableError(HostedError):
 
 class IncompleteRunWarning(UserWarning):
     """Some inputs were not requested: the credits or the budget did not suffice."""
+
+
+def warn_incomplete(text: str) -> None:
+    """Warn that a run is incomplete, at the line outside of this package that asked for it."""
+    frame: FrameType | None = sys._getframe()
+    level = 0
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, IncompleteRunWarning, stacklevel=level + 1)
 
 
 class AuditInterrupted(KeyboardInterrupt):

@@ -20,7 +20,7 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.words import LANGUAGES, LOCALES
 from webanalytics.audits.work.search_issues import FIXES
 from webanalytics.page.content.content import TYPES
-from webanalytics.thresholds import AUDIENCES, PRIORITIES
+from webanalytics.thresholds import AUDIENCES, PRIORITIES, TOP_LEVEL
 
 REPORT = Path(content.__file__).parent
 PLURALS = {
@@ -144,6 +144,8 @@ def of_report() -> list[Message]:
         "h1",
         "description",
         "first paragraph",
+        "text",
+        TOP_LEVEL,
         "undetermined",
     ]
     return [

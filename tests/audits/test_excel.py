@@ -38,7 +38,7 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     causes = [value for what, value in found["Overview"] if what == "fix first"]
     assert causes == made.causes()["cause"].head(10).tolist()
     assert found["Summary"][0][:3] == ("rule_title", "rule", "priority")
-    assert sorted(found["Summary"][0]) == sorted([*made.summary().columns, "explanation", "fix", "help"])
+    assert sorted(found["Summary"][0]) == sorted([*made.summary().columns, "explanation", "fix"])
     assert found["Issues"][0][:5] == ("rule_title", "rule", "priority", "url", "page_title")
     assert len(found["Issues"]) == len(made.issues) + 1
     names = found["Pages"][0]

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.audits.test_stored import pages, plainly
+from webanalytics.audits import site as sites
 from webanalytics.audits.issues import find_issues
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding, PageByPage, Rule, page_by_page
 from webanalytics.audits.site import Site
+from webanalytics.runs.frames.schema import PANDAS_3
 from webanalytics.runs.storage import parts
 from webanalytics.runs.storage import row_folder as saving
 
@@ -72,6 +75,26 @@ def site_of_corpus(corpus_pages: dict[str, bytes]) -> Site:
     )
     frame.loc[4, "html"] = None
     return wa.audit(pd.concat([frame, frame.iloc[[1]]], ignore_index=True), progress=False).site
+
+
+@pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 a column of texts is one of objects")
+def test_large_texts_in_memory_are_read_through_and_not_held(
+    kept: wa.Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = wa.audit(pages(), progress=False)
+    expected, content = whole.issues, whole.pages["content_words"].tolist()
+    monkeypatch.setattr(sites, "LARGEST_LIST", 0)
+    monkeypatch.setattr(sites, "PORTION_ROWS", 7)
+    loaded = wa.load(whole.save(tmp_path / "whole"))
+    assert len(loaded.site.portions) > 2
+    for name in ("text", "visible_text"):
+        values, cells = loaded.site.values(name), loaded.raw[name].tolist()
+        assert [value is None for value in values] == [isinstance(cell, float) for cell in cells]
+        assert [value or "" for value in values] == [cell if isinstance(cell, str) else "" for cell in cells]
+        assert [values[row] for row in range(len(values))] == list(values) == list(values[:])
+    assert_frame_equal(loaded.issues, expected)
+    assert loaded.pages["content_words"].tolist() == content
+    assert not {"text", "visible_text"} & set(loaded.site._values)
 
 
 def test_a_rule_that_breaks_off_in_a_later_portion_has_failed(

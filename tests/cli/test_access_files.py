@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from base64 import b64decode
 from pathlib import Path
 
 import pytest
 
 from webanalytics.cli import main
-from webanalytics.cli.access_files import read_proxy
+from webanalytics.cli.access_files import read_access, read_proxy
 from webanalytics.fetching.testing import SiteServer
 
 
@@ -64,3 +65,14 @@ def test_a_password_is_no_argument(text: str, capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit):
         main(["metadata", "https://a.example/", "--proxy", text])
     assert "s3cret" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such modes")
+def test_a_file_that_others_may_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "access.toml"
+    file.write_text('["a.example"]\nuser = "ann"\npassword = "p4ss"\n')
+    told = f"webanalytics: others on this machine may read {file}: chmod 600 keeps it to you\n"
+    for mode, said in ((0o644, told), (0o600, "")):
+        file.chmod(mode)
+        assert list(read_access(str(file))) == ["a.example"]
+        assert capsys.readouterr().err == said

@@ -89,7 +89,10 @@ def test_a_run_that_ends_early_speaks_of_what_is_written(
     )
     fail(AuditInterrupted(partial, 3))
     assert main(["metadata", "https://a.example/"]) == 130
-    assert capsys.readouterr().err == "webanalytics: interrupted after 1 of 3 rows; they are written\n"
+    assert (
+        capsys.readouterr().err
+        == "webanalytics: interrupted after 1 of 3 rows; what was finished is written\n"
+    )
 
 
 def test_a_table_ends_with_the_most_frequent_errors(

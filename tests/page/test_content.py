@@ -69,6 +69,25 @@ def test_code_keeps_its_lines() -> None:
     assert tree.xpath("p/code")[0].text_content() == "light(`x`)"
 
 
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<pre><code class="language-python">{}</code></pre>', "python"),
+        ('<pre class="lang-c++ wide"><code><span>{}</span></code></pre>', "c++"),
+        ('<div class="highlight-ruby notranslate"><div class="highlight"><pre>{}</pre></div></div>', "ruby"),
+        ('<div class="highlight highlight-source-shell"><pre>{}</pre></div>', "shell"),
+        ('<div class="highlight-default"><pre>{}</pre></div>', None),
+        ('<pre class="language-`x">{}</pre>', None),
+        ("<pre>{}</pre>", None),
+    ],
+)
+def test_code_says_its_language(html: str, language: str | None) -> None:
+    text, marked = written(f"<p>{PROSE}{html.format('a = 1')}")
+    assert rendered(marked).xpath("string(//pre/code/@class)") == (f"language-{language}" if language else "")
+    assert "a = 1" in text
+    assert "language" not in text
+
+
 def test_no_line_ends_within_code() -> None:
     _, marked = written("<p>Call <code>one\ntwo\u2028three</code>.</p>")
     assert "`one two three`" in marked

@@ -12,12 +12,14 @@ import pandas as pd
 
 from webanalytics.audits.overview.display import Overview, audit_overview
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
+from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.rules import RULES
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.arrow import declared
 from webanalytics.runs.frames.excel import write_sheets
 from webanalytics.runs.frames.output_files import flat, new_file
+from webanalytics.urls import is_web
 
 LEFT_OUT = frozenset(("responseBody", "rendering", "sent_html", "visible_text"))
 """Columns omitted from sheets: the page itself, and what has a sheet of its own."""
@@ -56,7 +58,7 @@ def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any)
             sheets[name] = sheets[name][sheets[name]["rule"].isin(wanted)]
     told = [("fix first", cause) for cause in sheets["Fix first"]["cause"].head(10)]
     failed = parts.get("Failures", pd.DataFrame(columns=["pages", "reason"]))
-    told += [("not read", f"{row['pages']:,}: {row['reason']}") for row in failed.to_dict("records")]
+    told += [("not read", f"{row['pages']:,}: {plain(row['reason'])}") for row in failed.to_dict("records")]
     more = pd.DataFrame([*told, *(("note", note) for note in notes)], columns=["what", "value"], dtype=object)
     sheets["Overview"] = pd.concat([sheets["Overview"], more], ignore_index=True)
     return sheets
@@ -96,7 +98,7 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
     """Return the sheets of an audit or a comparison: its score and figures, then its parts."""
     kind, _, site = overview.title.partition(" of ")
     rows: list[tuple[str, object]] = [(kind.lower(), site)] * bool(site)
-    rows += [("note", text.replace("`", "")) for text in overview.warnings]
+    rows += [("note", plain(text)) for text in overview.warnings]
     if overview.earlier is not None:
         rows.append(("score before, of 100", overview.earlier))
     if overview.score is not None:
@@ -104,7 +106,7 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
     rows += [("note", overview.alarm)] * bool(overview.alarm)
     rows += [(label, int(value.replace(",", ""))) for label, value in overview.figures]
     last = [*overview.notes, *[overview.folded[0]] * bool(overview.folded[0])]
-    rows += [("note", text.replace("`", "")) for text in last]
+    rows += [("note", plain(text)) for text in last]
     figures = pd.DataFrame(rows, columns=["what", "value"], dtype=object)
     return {"Overview": figures, **{name: _titled(frame) for name, frame in parts.items()}}
 
@@ -114,23 +116,27 @@ def _titled(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame[[name for name in frame.columns if name not in LEFT_OUT]]
     if not {"rule_title", "rule"} <= set(frame.columns):
         return frame
-    frame = frame.assign(**_explained(frame))
+    frame = frame.drop(columns="help", errors="ignore").assign(**_explained(frame))
+    if "threshold" in frame.columns:
+        units = ["" if (rule := RULES.get(name)) is None else rule.unit for name in frame["rule"]]
+        frame.insert(list(frame.columns).index("threshold") + 1, "unit", units)
     first = [name for name in FIRST if name in frame.columns]
     return frame[[*first, *(name for name in frame.columns if name not in first)]]
 
 
 def _explained(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return why each rule of a list of rules matters, and where its page is if somebody said so."""
+    """Return why each rule of a list of rules matters, and where its page is if that is on the web."""
     rules = [RULES.get(name) for name in frame["rule"]]
     more = {}
     if "url" not in frame.columns:  # issues of one rule would all repeat it
         for name in ("explanation", "fix"):
             more[name] = ["" if rule is None else getattr(rule, name) for rule in rules]
-        more["help"] = ["" if rule is None else rule.link or rule.help for rule in rules]
-    if "help" in frame.columns:
-        pairs = zip(rules, frame["help"], strict=True)
-        more["help"] = [rule.link or told if rule is not None else told for rule, told in pairs]
-    return more
+    known = frame["help"] if "help" in frame.columns else [""] * len(rules)
+    told = [
+        str(said) if rule is None else rule.link or rule.help for rule, said in zip(rules, known, strict=True)
+    ]
+    links = [text if is_web(text) else "" for text in told]
+    return more | ({"help": links} if any(links) else {})
 
 
 def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFrame]) -> Path:

@@ -94,7 +94,8 @@ async def audit(
         none; ``[selector]``, a list of one, makes a column of lists of all values. What takes longer than
         five seconds on a page is missing there, and ``extract_note`` says so.
     **options
-        Options of this call: those of `webanalytics.core.option_types.PageOptions`.
+        Options of this call, such as `access`, `allow_private`, `delay` and `robots`: those of
+        `webanalytics.core.option_types.PageOptions`, which `webanalytics.options` shows.
 
     Returns
     -------

@@ -35,12 +35,15 @@ from webanalytics.audits.graph.tables import table_of_pages
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.storage.lazy_columns import (
+    LARGEST_LIST,
     ColumnValues,
+    TextValues,
+    cells,
     parts_of,
-    release_unused,
     rows_by_part,
     stored,
 )
+from webanalytics.runs.storage.store import release_unused
 from webanalytics.urls import registrable_domain
 
 _FETCHED = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
@@ -58,7 +61,8 @@ WHOLE_CRAWL = "whole_crawl"
 """What a rule names among its columns if it needs the answers of other sites, or all pages of a crawl."""
 
 PORTION_BYTES = 64_000_000
-"""About how many bytes of values of one portion of the pages are kept for the next rule."""
+PORTION_ROWS = 2_000
+"""About how many bytes of values of a portion are kept for the next rule; how many pages it has in memory."""
 
 _READ_AGAIN = frozenset(
     (
@@ -90,7 +94,7 @@ class Site:
     def values(self, column: str) -> Sequence[Any]:
         """Return a column as Python values, None for missing ones; all None if it is missing.
 
-        Those of a large column in a folder are read while one goes through them, and none is held.
+        Large texts, and what is in a folder, are read while one goes through them, and not held.
         """
         if column in self._values:
             return self._values[column]
@@ -98,7 +102,10 @@ class Site:
             return self._values.setdefault(column, [None] * len(self.pages))
         if (array := stored(self.pages[column])) is not None:
             return self._stored.of(column, array)
-        return self._values.setdefault(column, _cells(self.pages[column]))
+        held = self.pages[column]
+        if isinstance(held.dtype, pd.StringDtype) and held.array.nbytes > LARGEST_LIST:
+            return TextValues(held)
+        return self._values.setdefault(column, cells(held))
 
     @cached_property
     def besides(self) -> frozenset[str]:
@@ -112,7 +119,7 @@ class Site:
         if self.crawl is None:
             return {}
         names = ("url", "kind", "verdict", "http_status", "final_url")
-        rows = zip(*(_cells(self.crawl.checked[name]) for name in names), strict=True)
+        rows = zip(*(cells(self.crawl.checked[name]) for name in names), strict=True)
         return {url: (kind, _said(url, *said)) for url, kind, *said in rows}
 
     def fault_at(self, url: object) -> str:
@@ -158,7 +165,7 @@ class Site:
     def fetches(self) -> list[FetchOutcome]:
         """What happened when each page was requested."""
         rows = zip(*map(self.values, _FETCHED), strict=True)
-        return [fetch_outcome(dict(zip(_FETCHED, cells, strict=True))) for cells in rows]
+        return [fetch_outcome(dict(zip(_FETCHED, row, strict=True))) for row in rows]
 
     @cached_property
     def refused(self) -> frozenset[int]:
@@ -176,7 +183,7 @@ class Site:
         """The rows by their addresses."""
         final = self.values("final_url")
         asked = zip(self.values("url"), self.values("redirects"), final, strict=True)
-        return Addresses([requested(*cells) for cells in asked], final, self.good)
+        return Addresses([requested(*one) for one in asked], final, self.good)
 
     @cached_property
     def shared_blocks(self) -> SharedBlocks:
@@ -219,8 +226,7 @@ class Site:
         crawl = self.crawl
         if crawl is None:
             names = ("links", "canonicals", "hreflangs", "redirects", "broken_resources", "nofollow_links")
-            cells = [self.values(name) for name in names]
-            table = table_of_pages(self.addresses, *cells)
+            table = table_of_pages(self.addresses, *map(self.values, names))
             return LinkGraph(table, self.addresses, Standing(nofollow, scored, canonical))
         places = (*crawl.starts, *self.addresses.requested)
         hosts = frozenset(url.split("/", 3)[2] for url in map(normal, places) if url is not None)
@@ -397,8 +403,10 @@ class Site:
 
     @cached_property
     def portions(self) -> Sequence[Sequence[int] | None]:
-        """The rows of one part of a folder after the other; None for all rows where they are in memory."""
-        return rows_by_part(self.pages) or [None]
+        """The rows of one part of a folder after the other, or so many at a time; None for fewer."""
+        rows = range(len(self.pages))
+        several = [rows[start : start + PORTION_ROWS] for start in range(0, len(rows), PORTION_ROWS)]
+        return rows_by_part(self.pages) or (several if several[1:] else [None])
 
     def any_known(self, column: str) -> bool:
         """Return whether any page that was read has a value of a column."""
@@ -440,13 +448,7 @@ class _Portion:
         series = site.pages[column]
         if (array := stored(series)) is not None:
             return self._stored.of(column, array.take(self.rows))
-        return self._known.setdefault(column, _cells(series.iloc[self.rows]))
-
-
-def _cells(column: pd.Series) -> list[Any]:
-    """Return the values of a column in memory, None for missing ones."""
-    cells = column.astype(object)
-    return cells.where(cells.notna(), None).tolist()
+        return self._known.setdefault(column, cells(series.iloc[self.rows]))
 
 
 def _said(url: str, verdict: str, status: Any, final: str | None) -> str:

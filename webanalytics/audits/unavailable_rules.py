@@ -9,7 +9,7 @@ import pandas as pd
 from webanalytics.audits.rules import RULES
 
 LACKED: Mapping[str, str] = {
-    "in_sitemap": "a sitemap (`sitemap=` reads one)",
+    "in_sitemap": "a sitemap, and none was read (`sitemap=` names one)",
     "image_bytes": "the sizes of images (`image_sizes=True` fetches them)",
     "broken_resources": 'what the pages load (`resources="check"` asks for it)',
     "rendering": 'the pages as a browser shows them (`render="all"` renders them)',
@@ -33,7 +33,7 @@ LACKED: Mapping[str, str] = {
 """What a missing fact or column is called."""
 
 OTHERS = "what is read from the HTML of the pages"
-_FETCH = "what a fetch tells, its status, redirects, headers and time, which saved pages lack"
+_FETCH = "the status, redirects, headers and time of pages that were fetched"
 _FETCHED = frozenset(("http_status", "redirects", "headers", "robots", "elapsed", "bytes"))
 
 
@@ -44,7 +44,7 @@ def untried(issues: pd.DataFrame) -> dict[str, list[str]]:
     --------
     >>> from webanalytics.audits.audit import Audit
     >>> frame = pd.DataFrame({"url": ["a"], "status": ["ok"], "viewport": [""]})
-    >>> untried(Audit(frame).issues)["a sitemap (`sitemap=` reads one)"][:2]
+    >>> untried(Audit(frame).issues)["a sitemap, and none was read (`sitemap=` names one)"][:2]
     ['Page in the sitemap is not indexable', 'Page in the sitemap redirects or fails']
     """
     known = issues.attrs.get("webanalytics", {}).get("rules_not_tried", {})

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from webanalytics.cli.row_safety import say
 from webanalytics.core.access import Access
 from webanalytics.core.bot_key import BotKey
 from webanalytics.core.proxy import Proxy
@@ -32,6 +33,8 @@ def read_access(path: str) -> dict[str, Access]:
     tables = _tables(path)
     if tables is None:
         raise argparse.ArgumentTypeError("must be a TOML file that can be read")
+    if os.name == "posix" and Path(path).stat().st_mode & 0o077:
+        say(f"others on this machine may read {path}: chmod 600 keeps it to you")
     return {host: _access(host, table) for host, table in tables.items()}
 
 

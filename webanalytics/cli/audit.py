@@ -187,13 +187,14 @@ def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True
     if arguments.report:
         good = tried(lambda: audit.report(arguments.report), "the report is in") and good
     # a table has standard output for itself
-    print_summary(audit, sys.stdout if shows(arguments) == SCREEN else sys.stderr)
+    hint = "" if arguments.report or arguments.output else ALL_OF_IT
+    print_summary(audit, sys.stdout if shows(arguments) == SCREEN else sys.stderr, hint)
     return _gate(audit.issues, arguments.fail_on, "issues", "fail-on"), good
 
 
-def print_summary(audit: Audit, file: IO[str]) -> None:
+def print_summary(audit: Audit, file: IO[str], hint: str = ALL_OF_IT) -> None:
     """Print the score, what to fix first, and why pages failed, each with the flag that changes it."""
-    overview = replace(audit_overview(audit), hint=ALL_OF_IT)
+    overview = replace(audit_overview(audit), hint=hint)
     width = shutil.get_terminal_size((110, 40)).columns
     print(as_flags(as_text(overview, width)), file=file)
 

@@ -312,7 +312,7 @@ def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: 
 
 def _without_attributes(error: BaseException) -> str:
     """Return an error's text with what becomes of the finished rows here, where there is no `partial`."""
-    text = str(error).replace("they are in .partial and last_partial()", "they are written")
+    text = str(error).replace("they are in .partial and last_partial()", "what was finished is written")
     return text.replace("rows are in .partial and last_partial()", "rows are written")
 
 

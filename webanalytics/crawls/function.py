@@ -114,7 +114,8 @@ async def crawl(
     extract : mapping, optional
         Columns of one's own, as for `webanalytics.audit`: ``{"price": ".price::text"}``.
     **options
-        Options of this call: those of `webanalytics.core.option_types.PageOptions`; ``robots="report"``
+        Options of this call, such as `access`, `allow_private`, `delay` and `robots`: those of
+        `webanalytics.core.option_types.PageOptions`, which `webanalytics.options` shows; ``robots="report"``
         is as True.
 
     Returns

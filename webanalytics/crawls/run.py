@@ -11,7 +11,6 @@ import functools
 import logging
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, replace
@@ -38,7 +37,7 @@ from webanalytics.crawls.page_answers import Joining, read
 from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
 from webanalytics.crawls.scope import Scope
 from webanalytics.crawls.soft404 import seen_in, soft_404s
-from webanalytics.errors import IncompleteRunWarning, ParameterError
+from webanalytics.errors import ParameterError, warn_incomplete
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.archives.warc_writer import recording
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
@@ -156,7 +155,7 @@ class _Crawl:
             found = (*self._listed.unread(), *given_up(frame), *cut_off(self._admission))
             told = [part for part in (self._frontier.stopped, self._report.stop_reason, *found) if part]
             if told:
-                self._run.emit(functools.partial(warnings.warn, " ".join(told), IncompleteRunWarning))
+                self._run.emit(functools.partial(warn_incomplete, " ".join(told)))
             return await asyncio.to_thread(self._audit, frame, told)
 
     async def _crawled(self) -> pd.DataFrame:

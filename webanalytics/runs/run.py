@@ -9,7 +9,6 @@ import asyncio
 import functools
 import time
 import uuid
-import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from webanalytics.core.access_by_host import access_for
 from webanalytics.core.messages import for_terminal
 from webanalytics.core.outcomes import UNUSABLE, Job, JobResult, Outcome, digest
 from webanalytics.core.run_options import RECORDS, options, resolve
-from webanalytics.errors import IncompleteRunWarning, ParameterError, RowError, WriteError
+from webanalytics.errors import ParameterError, RowError, WriteError, warn_incomplete
 from webanalytics.operations import AUDIT, OPERATIONS, Operation, by_function
 from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, Report, RunSpec, Task
 from webanalytics.runs.backends.local import LocalBackend
@@ -215,8 +214,7 @@ class _Call:
                 finally:
                     await self._store.aclose()
         if self._report.stop_reason:
-            said = for_terminal(self._report.stop_reason)
-            self._run.emit(functools.partial(warnings.warn, said, IncompleteRunWarning))
+            self._run.emit(functools.partial(warn_incomplete, for_terminal(self._report.stop_reason)))
         weight = PAGE_WEIGHT if self._operations[0].kind == "page" else 1
         return await in_thread(len(self._rows.labels) * weight, self._finished)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import webanalytics as wa
 from tests.audits.report_data import made_audit
 from tests.notebook.browser.report_page import Reader, shown, until
 from webanalytics.audits.report import write_report
@@ -117,6 +119,23 @@ def test_print_has_every_rule_and_no_controls(reader: Reader, report: Path) -> N
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details.rule[open]").count() == 0
     assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_a_printed_comparison_says_what_changed(reader: Reader, tmp_path: Path) -> None:
+    urls = [f"https://tea.example/{number}" for number in range(30)]
+    titles = [[f"{month} {number}" for number in range(30)] for month in ("October", "November")]
+    pages = [[f"<title>{title}</title><p>Tea" for title in of_month] for of_month in titles]
+    made = [wa.audit(pd.DataFrame({"url": urls, "html": html}), progress=False) for html in pages]
+    page = reader.open(wa.compare(*made).report(tmp_path / "changes.html"))
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    fields = page.locator("#changes ~ details.change", has_text="Changed fields")
+    assert fields.locator("tbody tr").count() == 25
+    assert "November 7" in fields.inner_text()
+    assert fields.locator(".pager").inner_text().split() == ["1", "to", "25", "of", "30"]
+    assert not fields.locator(".pager button").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert fields.get_attribute("open") is None
 
 
 def test_five_thousand_pages_open_in_two_seconds(reader: Reader, tmp_path: Path) -> None:

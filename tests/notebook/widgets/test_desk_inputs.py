@@ -134,8 +134,8 @@ def test_urls_of_a_text() -> None:
     read = urls_in_text(
         ' https://a.example/,\n\n"HTTPS://b.example/x";\nexample.org\n/etc/passwd\nhttps://a.example/\n'
     )
-    assert read.found == ["https://a.example/", "HTTPS://b.example/x"]
-    assert (read.left_out, read.such_as) == (2, "example.org")
+    assert read.found == ["https://a.example/", "HTTPS://b.example/x", "example.org"]
+    assert (read.left_out, read.such_as) == (1, "/etc/passwd")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from webanalytics.core.operations.types import shape_of
-from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Operation
+from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
 from webanalytics.runs.frames.arrow import Unreadable, arrow_table, arrow_type, frame_of
 from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.schema import frame_fields
@@ -103,6 +103,16 @@ def test_the_corpus_comes_back_equal(on_corpus: pd.DataFrame) -> None:
     assert_frame_equal(frame_of(table), on_corpus, check_exact=True)
     for rows in (slice(0, 50), slice(50, None)):
         assert arrow_table(on_corpus.iloc[rows]).schema.equals(table.schema)
+
+
+def test_what_is_said_again_is_one_text_in_memory() -> None:
+    links = [{"url": f"https://a.example/{place % 7}", "text": None} for place in range(700)]
+    frame = pd.DataFrame({"links": [links[:300], None, [], links[300:]]}).astype({"links": object})
+    field = Field("links", list[dict[str, str | None]], "Links.")
+    back = frame_of(arrow_table(frame, {"links": field}), {"links": field})["links"].tolist()
+    assert back[0] + back[3] == links
+    assert back[2] == []
+    assert len({id(link["url"]) for link in [*back[0], *back[3]]}) == 7
 
 
 def test_a_written_file_is_read_by_plain_pyarrow(audit: pd.DataFrame, tmp_path: Path) -> None:

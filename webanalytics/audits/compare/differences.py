@@ -331,7 +331,7 @@ def _became(
 
     def outcome(url: str) -> str:
         own, other = has.look(url), lacks.look(url)
-        if other == "absent":
+        if other == "absent" or (own == "read" and lacks.is_missing(url)):
             return "unchecked" if own == "unchecked" and of_pages == "removed" else of_pages
         return "unchecked" if other == "unchecked" or (own == "read" and other != "read") else moved
 

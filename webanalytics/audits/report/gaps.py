@@ -13,7 +13,7 @@ from webanalytics.audits.words import phrase, say, several
 MOST_FAILURES = 8
 _ADVICE = re.compile(
     r"(?:; |,? see |: (?:(?:they|the others) are in |(?=`\.)))`[^`]+`[^.;]*|: see \.\w+\(\)|"
-    r" `[a-z_]+=[^`]*` [^.]*\."
+    r" `[a-z_]+=[^`]*` [^.]*\.| \([^()]*`[^()]*\)"
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from webanalytics.audits.report.cells import Scalar
+from webanalytics.audits.words import say
 from webanalytics.thresholds import TOP_LEVEL
 from webanalytics.urls import host_of
 
@@ -30,7 +31,7 @@ def cut(urls: Sequence[Scalar], sections: Sequence[Scalar]) -> tuple[Kind, list[
     """
     hosts = [site_of(url) for url in urls]
     counts = Counter(host for host in hosts if host)
-    folders = [TOP_LEVEL if section == "" else section for section in sections]
+    folders = [say(TOP_LEVEL) if section == "" else section for section in sections]
     if not counts:
         return "section", folders
     (main, most), *_rest = counts.most_common(1)

@@ -175,8 +175,8 @@ def problems_of(copy: RobotsCopy) -> list[str]:
         return [too_large]
     if status is not None and status >= 500:
         return [f"It answers HTTP {status}: search engines may stop reading the whole site."]
-    if status is not None or copy.error_type in ("dns", "connection"):
-        return []  # there is none, or there is no host, which the pages say
+    if status is not None or copy.error_type in ("dns", "connection", "blocked"):
+        return []  # there is none, or no host, which the pages say, or it was not asked
     return [f"It cannot be read ({copy.error_type}): search engines may stop reading the whole site."]
 
 

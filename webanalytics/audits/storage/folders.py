@@ -329,7 +329,8 @@ def _read(store: Store, name: str, part: Mapping[str, Any]) -> pd.DataFrame:
     found = _PART.fullmatch(part["file"])
     if found is None or found[1] != name:
         raise Unreadable
-    return frame_of(store.table(part["file"]), _fields(name))
+    with store.columns(part["file"]) as columns:
+        return frame_of(columns, _fields(name))
 
 
 def _fields(name: str) -> Mapping[str, Field]:

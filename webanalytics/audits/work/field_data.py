@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +18,7 @@ import pandas as pd
 from webanalytics import loops
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.strings import counted
-from webanalytics.errors import IncompleteRunWarning, ParameterError, WebAnalyticsError
+from webanalytics.errors import ParameterError, WebAnalyticsError, warn_incomplete
 from webanalytics.fetching.post import NotSentError, ask_json
 from webanalytics.runs.frames.schema import frame_of
 
@@ -64,9 +63,7 @@ async def _asked(urls: Sequence[str], key: Secret, form_factor: str | None) -> l
             failure = failure or f"The CrUX API answered HTTP {status}."
             if not found:
                 raise WebAnalyticsError(failure)
-            warnings.warn(
-                f"{failure} It told of {counted(len(found))} until then.", IncompleteRunWarning, stacklevel=2
-            )
+            warn_incomplete(f"{failure} It told of {counted(len(found))} until then.")
             return found
         found += [_parsed(answer)] if status == 200 else []
         await asyncio.sleep(PAUSE)

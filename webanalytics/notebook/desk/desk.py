@@ -143,7 +143,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             return
         read = urls_in_table(self._table, column)
         if not read.found:
-            raise ParameterError.on("upload", "must hold absolute http or https URLs")
+            raise ParameterError.on("upload", "must hold addresses, such as example.org")
         self.form.urls.value = "\n".join(read.found)
         left = f"; {counted(read.left_out, 'other cell')} left out" if read.left_out else ""
         self._say(f"{counted(len(read.found), 'URL')} taken from the file{left}.")
@@ -163,7 +163,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             )
         if not site and not len(inputs):
             raise ParameterError(
-                "The `site` parameter is empty, and the `urls` parameter has no address with http:// or https://.",
+                "The `site` parameter is empty, and the `urls` parameter has no address like example.org.",
                 "urls",
             )
         options = check_options(self.form.run_options())

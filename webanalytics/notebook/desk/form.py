@@ -23,7 +23,7 @@ from webanalytics.records.hmac.widget import SecretField
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.input_files import MOST_COLUMNS, read_csv
 from webanalytics.runs.frames.inputs import read_values
-from webanalytics.urls import address
+from webanalytics.urls import address, is_web, lacks_scheme
 
 
 class AccessFields:
@@ -70,13 +70,12 @@ def _typed(field: SecretField) -> str:
 
 
 MOST_URLS = 100_000
-_URL = re.compile(r"(?a:https?)://\S", re.I)
 _SEPARATORS = (",", ";", "\t")
 
 
 @dataclass(frozen=True)
 class Urls:
-    """Absolute http and https URLs, in order and each once; how many entries were none, and one of these."""
+    """Addresses on the web, in order and each once; how many entries were none, and one of these."""
 
     found: list[str]
     left_out: int
@@ -88,16 +87,19 @@ def urls_in(values: Iterable[object]) -> Urls:
 
     Examples
     --------
-    >>> urls_in([" https://a.example/ ", "", "notes.html", "https://a.example/"])
-    Urls(found=['https://a.example/'], left_out=1, such_as='notes.html')
+    >>> urls_in([" https://a.example/ ", "", "notes.html", "b.example", "https://a.example/"])
+    Urls(found=['https://a.example/', 'b.example'], left_out=1, such_as='notes.html')
     """
     texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
-    good = [text for text in texts if _URL.match(text)]
-    found = list(dict.fromkeys(good))
+    found = list(dict.fromkeys(text for text in texts if _is_address(text)))
     if len(found) > MOST_URLS:
         raise ParameterError.on("urls", f"must hold at most {MOST_URLS:,} URLs")
-    others = [text for text in texts if not _URL.match(text)]
+    others = [text for text in texts if not _is_address(text)]
     return Urls(found, len(others), shortened(one_line(others[0][:200]), 40) if others else "")
+
+
+def _is_address(text: str) -> bool:
+    return is_web(text) or lacks_scheme(text)
 
 
 def urls_in_text(text: str) -> Urls:

@@ -27,6 +27,7 @@ _BLOCK_SIGN = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-[\s-]*$|
 _TICKS = re.compile(r"`+")
 _SPACES = re.compile(r" {2,}")
 _LAST_SIGNS = re.compile(r"(#+)$")
+_LANGUAGE = re.compile(r"(?<!\S)(?:lang(?:uage)?|highlight(?:-source)?)-([A-Za-z][\w+#.-]{0,19})(?!\S)", re.A)
 _COLUMN = re.compile(r"(?<!\\)\|")
 MOST_STEPS = 12
 """Elements around a text in which its link is looked for."""
@@ -73,6 +74,16 @@ def _code(unit: Unit) -> list[str]:
     lines = (line.rstrip() for line in normalized(text).expandtabs(4).splitlines())
     text = "\n".join(lines).strip("\n")
     return text.split("\n") if text else []
+
+
+def _language(unit: Unit) -> str:
+    """Return the language that a class of code, or close around it, names (HTML: the `code` element)."""
+    element = unit.rows[0][0][0][1]
+    for near in islice((element, *element.iterancestors()), 5):
+        found = _LANGUAGE.search(near.get("class") or "")
+        if found and found[1] not in ("default", "none"):
+            return found[1]
+    return ""
 
 
 def escaped(line: str) -> str:
@@ -234,7 +245,7 @@ def _lines_of(unit: Unit, inline: _Inline) -> list[str]:
         code = _code(unit)
         longest = max((len(found) for line in code for found in _TICKS.findall(line)), default=0)
         fence = "`" * max(3, longest + 1)
-        return [fence, *code, fence] if code else []
+        return [fence + _language(unit), *code, fence] if code else []
     if unit.kind == "table":
         return _table(unit, inline)
     lines = inline.write(unit.rows[0][0])

@@ -302,6 +302,9 @@ def _series(column: Any, kind: Any, index: pd.Index) -> pd.Series:
     if kind in ("json", "string"):
         if not pa.types.is_large_string(column.type):
             raise Unreadable
+        if kind == "string" and PANDAS_3:
+            texts: pd.Series = column.to_pandas()
+            return texts.set_axis(index)
         cells = column.to_pylist()
         if kind == "string":
             return make_series(cells, "string", index)
@@ -359,14 +362,14 @@ def decoded(array: Any, shape: Shape) -> list[Any]:
 
 
 def plain_values(array: Any) -> list[Any]:
-    """Return the values of texts, numbers or flags."""
+    """Return the values of texts, numbers or flags; what is said again is one string."""
     from pyarrow import types
 
-    if types.is_large_string(array.type) or types.is_string(array.type):
-        texts: list[Any] = array.to_numpy(zero_copy_only=False).tolist()
-        return texts
-    values: list[Any] = array.to_pylist()
-    return values
+    if not types.is_large_string(array.type) and not types.is_string(array.type):
+        return list(array.to_pylist())
+    coded = array.dictionary_encode()
+    known = np.array([*coded.dictionary.to_pylist(), None], dtype=object)  # none is at -1
+    return list(known[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
 
 
 def _edges(array: Any) -> tuple[Any, int, list[tuple[int, int, bool]]]:

@@ -253,6 +253,36 @@ class StoredValues(Sequence[Any]):
         return self._array.value(range(len(self))[row])
 
 
+class TextValues(Sequence[Any]):
+    """The values of a column of texts in memory: a thousand at a time are Python's, None for missing ones."""
+
+    def __init__(self, column: pd.Series) -> None:
+        self._column = column
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self), 1_000):
+            yield from self[start : start + 1_000]
+
+    @overload
+    def __getitem__(self, row: int) -> Any: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Any]: ...
+    def __getitem__(self, row: int | slice) -> Any:
+        if isinstance(row, slice):
+            return cells(self._column.iloc[row])
+        value = self._column.array[row]
+        return value if isinstance(value, str) else None
+
+
+def cells(column: pd.Series) -> list[Any]:
+    """Return the values of a column in memory, None for missing ones."""
+    found = column.astype(object)
+    return found.where(found.notna(), None).tolist()
+
+
 class ColumnValues:
     """Values of columns as rules see them: small ones as lists, within a budget, large ones one by one."""
 
@@ -330,13 +360,6 @@ def rows_by_part(frame: pd.DataFrame) -> list[list[int]]:
             array: Any = frame[name].array
             return dtype.parts.portions(array.places)
     return []
-
-
-def release_unused() -> None:
-    """Give back to the system what Arrow keeps for the next columns that are read."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
 
 
 def held(frame: pd.DataFrame) -> pd.DataFrame:

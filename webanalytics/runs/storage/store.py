@@ -204,6 +204,12 @@ class Store:
             return opened.read()
 
     @contextmanager
+    def columns(self, name: str) -> Iterator[Columns]:
+        """Open a part whose columns are read one by one; raises the errors of `batches`."""
+        with self.opened_part(name) as file, opened_parquet(file) as opened:
+            yield Columns(opened)
+
+    @contextmanager
     def opened_part(self, name: str, *, known: bool = False) -> Iterator[BufferedReader]:
         """Open a part, whose content must be what its name says unless that is known already."""
         import pyarrow as pa
@@ -241,6 +247,26 @@ class Store:
                 kept is not None and self.part.fullmatch(name) and name not in kept
             ):
                 self.remove(name)
+
+
+class Columns:
+    """A part that has the face of a table, of which one column at a time is in memory."""
+
+    def __init__(self, opened: Any) -> None:
+        self._opened, self.schema, self.num_rows = opened, opened.schema_arrow, opened.metadata.num_rows
+        self.column_names = self.schema.names
+
+    def column(self, name: str) -> Any:
+        """Read a column; what the one before it took is given back."""
+        release_unused()
+        return self._opened.read([name]).column(name)
+
+
+def release_unused() -> None:
+    """Give back to the system what Arrow keeps for the next columns that are read."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def named(number: int, kind: str) -> Callable[[str], str]:

@@ -99,7 +99,7 @@ function drawGroup(group, issues) {
   const rules = [...group.querySelectorAll("details.rule:not([hidden])")];
   group.hidden = !rules.length;
   said.dataset.all ??= said.textContent;
-  const [ofRules, ofIssues] = said.dataset.all.split(", ");
+  const [ofRules, ofIssues] = said.dataset.all.split(/, |; /);
   const found = rules.reduce((sum, details) => sum + issues[Number(details.dataset.rule)], 0);
   const narrowed = [partOf(rules.length, ofRules), partOf(found, ofIssues)].join(", ");
   said.textContent = filtered() ? narrowed : said.dataset.all;
@@ -160,5 +160,6 @@ function drawChange(details) {
     const head = names.map((name) => el("th", { scope: "col", class: change.rows ? number(name, 0) : null }, headed(name)));
     return scrolled(el("table", { class: "of-change" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), visible(change.name));
   };
-  paged(details.querySelector(".list"), change.rows, ISSUES_STEP, draw, change.name);
+  const step = paper.on && data.appendix ? change.rows : ISSUES_STEP;
+  paged(details.querySelector(".list"), change.rows, step, draw, change.name);
 }

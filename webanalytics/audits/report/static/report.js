@@ -125,20 +125,22 @@ for (const details of document.querySelectorAll("details.change")) {
   if (details.open) drawChange(details);
 }
 
-// On paper every rule shows the first of its pages; in an appendix all of them.
+// On paper every rule shows the first of its pages, every change the first of its rows; in an appendix all of them.
 const opened = [];
+const changes = data.appendix ? "details.change" : ":not(.chapter) > details.change";
+const redraw = (details) => (details.matches(".rule") ? drawRule(details) : drawChange(details));
 window.addEventListener("beforeprint", () => {
   paper.on = true;
-  for (const details of document.querySelectorAll("details.rule:not([hidden])")) {
+  for (const details of document.querySelectorAll(`details.rule:not([hidden]), ${changes}`)) {
     if (!details.open) opened.push(details);
     details.open = true;
-    drawRule(details);
+    redraw(details);
   }
   if (data.appendix) drawPages();
 });
 window.addEventListener("afterprint", () => {
   paper.on = false;
-  for (const details of document.querySelectorAll("details.rule[open]")) drawRule(details);
+  document.querySelectorAll("details.rule[open], details.change[open]").forEach(redraw);
   for (const details of opened.splice(0)) details.open = false;
   drawPages();
 });
