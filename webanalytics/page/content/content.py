@@ -347,11 +347,11 @@ def as_article(
     """
     keep = keep & (column["is_figcaption"] == 0)
     if expected >= STANDS_OUT:
-        keep &= chances >= SURE_BLOCK
+        sure = np.pad(chances >= SURE_BLOCK, 1)
+        keep &= sure[1:-1] | (sure[:-2] & sure[2:])
     heading = np.sum([column[f"is_h{level}"] for level in range(1, 6)], axis=0) > 0
-    titles = column["is_title"] > 0
     for place, following in pairwise([*np.flatnonzero(heading), len(keep)]):
-        if following > place + 1 and not titles[place] and not keep[place + 1 : following].any():
+        if following > place + 1 and not column["is_title"][place] and not keep[place + 1 : following].any():
             keep[place] = False
     part = np.sum([column[f"is_{tag}"] for tag in ENDING], axis=0) * chances >= SURE_BLOCK
     last = np.flatnonzero(keep & ((column["chars"] >= PARAGRAPH) | part) & (column["link_share"] < 0.5))

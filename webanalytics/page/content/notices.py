@@ -57,13 +57,13 @@ def page_notices(
         asks = []
     rights: list[int] = []
     for number, lower in zip(likely, said.split("\n"), strict=True) if cookies or signs or asks else ():
-        if any(word in lower for word in cookies):
+        if cookies and any(word in lower for word in cookies):
             if column["is_title"][number]:
                 return np.zeros_like(found)  # that is what the page is about
             found[number] = _IN_USE.search(lower) is not None
         elif len(lower) < LONGEST_RIGHTS and any(word in lower for word in signs):
             rights.append(number)
-        if any(word in lower for word in asks):
+        if asks and any(word in lower for word in asks):
             dialog = _dialog(blocks, number)
             asked[dialog] = not column["is_h1"][dialog].any()
     if found.any():
