@@ -139,7 +139,7 @@ def test_heads_of_groups_count_what_the_filter_shows(reader: Reader, report: Pat
         return {name: (part["rule"].nunique(), len(part)) for name, part in found.groupby("priority")}
 
     everything = {name: f"{rules} rules, {found:,} issues" for name, (rules, found) in counts(issues).items()}
-    faults = issues[issues["type"] == "issue"]["priority"].value_counts()
+    faults = issues[issues["type"] != "warning"]["priority"].value_counts()
     costing = {
         name: f"{said}; {faults[name]:,} of them take points"
         if faults[name] < counts(issues)[name][1]
