@@ -211,7 +211,7 @@ def test_texts_are_what_pages_show_without_what_the_site_shares() -> None:
 
     def side(host: str) -> pd.DataFrame:
         html = [
-            f"<title>Page</title><h1>Page</h1><nav><p>{text} {text}</nav><footer>{SUBJECTS['bread'] * 9}</footer>"
+            f"<title>Page</title><h1>Page</h1><nav><p>{f'{text} ' * 4}</nav><footer>{SUBJECTS['bread'] * 9}</footer>"
             for text in list(SUBJECTS.values())[:3]
         ]
         return pd.DataFrame(
