@@ -166,7 +166,7 @@ def test_keys_are_worked_out_in_few_places() -> None:
     """Where a key is not written in the call: passed on, or from the fetcher's table of exceptions."""
     places = {where.partition(":")[0] for where, key in raised() if key is None}
     assert places <= {"core/messages/__init__.py", "errors.py", "fetching/archives/pages.py", "fetching/exchange.py",
-                      "fetching/fetcher.py", "fetching/gates.py", "fetching/rendering/proxy.py", "fetching/response.py", "fetching/sitemap.py", "fetching/state.py", "records/hosts/function.py",
+                      "fetching/fetcher.py", "fetching/gates.py", "fetching/rendering/relay.py", "fetching/response.py", "fetching/sitemap.py", "fetching/state.py", "records/hosts/function.py",
                       "runs/backends/content.py", "runs/backends/hosted/wire.py"}  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from lxml import html
 
 import webanalytics as wa
-from webanalytics.notebook.accessors import MOST, as_html, offer
+from webanalytics.notebook.issue_table import MOST, as_html, offer
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -61,8 +61,9 @@ WHOLE_CRAWL = "whole_crawl"
 """What a rule names among its columns if it needs the answers of other sites, or all pages of a crawl."""
 
 PORTION_BYTES = 64_000_000
+"""About how many bytes of values of a portion are kept for the next rule."""
 PORTION_ROWS = 2_000
-"""About how many bytes of values of a portion are kept for the next rule; how many pages it has in memory."""
+"""Pages of a portion of an audit in memory."""
 
 _READ_AGAIN = frozenset(
     (

@@ -20,8 +20,8 @@ from tests.audits.saved import audit as saved_audit
 from tests.notebook.browser.lab import SECONDS, _free_port, _stop
 from tests.notebook.browser.plain_page import PlainPage
 from webanalytics.notebook import charts
-from webanalytics.notebook.accessors import as_html
 from webanalytics.notebook.explorer.explorer import Explorer
+from webanalytics.notebook.issue_table import as_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

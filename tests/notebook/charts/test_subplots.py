@@ -16,7 +16,7 @@ from tests.notebook.charts.reading import title
 from tests.notebook.charts.test_every_chart import CHARTS, draw, frame_of
 from webanalytics.notebook import charts
 from webanalytics.notebook.charts import ridges
-from webanalytics.notebook.drawing import captions, style
+from webanalytics.notebook.drawing import style, titles
 from webanalytics.notebook.drawing.labels import path_labels, shortened
 
 LONG = "What the pages of the shop say about their lamps, and how long it takes to read it"
@@ -28,7 +28,7 @@ def drawn(figure: Figure) -> None:
 
 
 def lines_of(ax: Axes) -> list[str]:
-    written: captions.WrappedText = ax._left_title
+    written: titles.WrappedText = ax._left_title
     return written._get_wrapped_text().split("\n")
 
 
@@ -60,7 +60,7 @@ def test_a_title_that_no_lines_hold_is_cut_in_the_middle() -> None:
     figure = Figure(figsize=(6, 6))
     ax = draw("words", frame_of("words", 3), ax=figure.subplots(2, 2)[0][0], title=LONG * 4)
     drawn(figure)
-    assert len(lines_of(ax)) == captions.MOST_LINES
+    assert len(lines_of(ax)) == titles.MOST_LINES
     assert "…" in lines_of(ax)[-1]
 
 

@@ -15,8 +15,8 @@ from PIL import Image
 import webanalytics as wa
 from tests.audits.saved import audit as saved_audit
 from tests.notebook.charts.test_every_chart import draw, each_chart, frame_of
-from webanalytics.notebook.accessors import as_html
 from webanalytics.notebook.explorer.explorer import Explorer
+from webanalytics.notebook.issue_table import as_html
 
 # https://www.w3.org/TR/filter-effects-1/: hue-rotate(180deg), where the cosine is -1 and the sine 0
 GREY = np.array([0.213, 0.715, 0.072])

@@ -15,103 +15,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from webanalytics._version import __version__
 from webanalytics.audits.origin import Mute, Origin
 from webanalytics.audits.profiles import Profile, resolve_profile, without
 from webanalytics.audits.rules import BUILT_IN, RULES
+from webanalytics.audits.storage import row_parts as stored_parts
 from webanalytics.audits.storage.crawl_parts import NEEDED, PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.audits.work.muting import checked as checked_mute
 from webanalytics.core.operations.model import Field
 from webanalytics.errors import ParameterError, reason
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
-from webanalytics.runs.storage.lazy_columns import StoredDtype, parts_of, stored, stored_column
-from webanalytics.runs.storage.parts import KEY, PART, Places, RowParts
+from webanalytics.runs.storage.lazy_columns import parts_of
 from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, folder_path, refusal, shown
-
-PLACE = "row_place"
-"""Column of the places of rows among those of the parts."""
-
-
-class StoredRows(NamedTuple):
-    """The parts that most columns of a frame are read from, and what a manifest says of them."""
-
-    parts: RowParts
-    manifest: Mapping[str, Any]
-
-    def copy_to(self, store: Store) -> None:
-        """Copy the parts to another folder.
-
-        Raises
-        ------
-        ParameterError
-            For a folder that has parts of another audit.
-        """
-        if any(map(PART.fullmatch, store.names())):
-            raise refusal("folder", "without the rows of another audit")
-        mine = Store(self.parts.folder, "", PART)
-        for name in self.parts.names:
-            with mine.opened_part(name) as file:
-                store.write(name, file.read())
-
-
-def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, StoredRows | None]:
-    """Return what a frame holds, with the places of its rows, and its parts; of one in memory, itself.
-
-    Raises
-    ------
-    Unstorable
-        For columns of several folders or orders.
-    """
-    parts = parts_of(frame)
-    if parts is None:
-        return frame, None
-    names = [name for name, dtype in frame.dtypes.items() if isinstance(dtype, StoredDtype)]
-    arrays = [array for name in names if (array := stored(frame[name])) is not None]
-    places = arrays[0].places
-    for array in arrays:
-        if array.dtype.parts is not parts or not (
-            array.places is places or np.array_equal(array.places, places)
-        ):
-            raise Unstorable("its columns must be of the same rows of one folder")
-    held = frame.drop(columns=names)
-    held[PLACE] = places
-    held.attrs = dict(frame.attrs)
-    columns = [
-        [str(name), dtype.column if isinstance(dtype, StoredDtype) else None]
-        for name, dtype in frame.dtypes.items()
-    ]
-    return held, StoredRows(parts, {"names": parts.names, "columns": columns})
-
-
-def joined(folder: Path, held: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the frame that `divided` has divided; raises the errors of `frames.arrow.frame_of`."""
-    names, columns = manifest["names"], manifest["columns"]
-    if not isinstance(names, list) or not all(
-        isinstance(name, str) and PART.fullmatch(name) for name in names
-    ):
-        raise Unreadable
-    parts = RowParts(folder, "audit", names)
-    places: Places = held[PLACE].to_numpy(np.int32)
-    if len(places) and not (places.min() >= -1 and places.max() < len(parts)):
-        raise Unreadable
-    made: dict[str, pd.Series] = {}
-    for name, source in columns:
-        if source is None:
-            made[name] = held[name]
-        elif source in parts.columns and source != KEY:
-            made[name] = stored_column(parts, source, places, held.index)
-        else:
-            raise Unreadable
-    frame = pd.DataFrame(made, index=held.index)
-    frame.attrs = dict(held.attrs)
-    return frame
-
 
 FORMAT = 3
 EARLIER = 2
@@ -130,7 +50,7 @@ _PART = re.compile(rf"({'|'.join(_NAMES)})-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
 def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Path:
     """Save an audit to a folder; see `webanalytics.Audit.save`."""
     store = _store(folder)
-    pages, rows = divided(frame)
+    pages, rows = stored_parts.divided(frame)
     manifest, tables = described(pages, origin, rows)
     json.dumps(manifest, allow_nan=False)  # raises before anything is written
     try:
@@ -151,7 +71,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
 
 
 def described(
-    pages: pd.DataFrame, origin: Origin, rows: StoredRows | None = None
+    pages: pd.DataFrame, origin: Origin, rows: stored_parts.StoredRows | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the manifest of an audit without its files, and its tables by name."""
     crawl = origin.crawl
@@ -185,7 +105,7 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
         if manifest["format"] == IN_PARTS:
-            frames["pages"] = joined(store.path, frames["pages"], manifest["rows"])
+            frames["pages"] = stored_parts.joined(store.path, frames["pages"], manifest["rows"])
         return frames["pages"], origin_of(manifest, frames)
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
 from webanalytics.core.strings import counted
-from webanalytics.notebook.drawing import style
+from webanalytics.notebook.drawing import style, titles
 from webanalytics.notebook.drawing.labels import BASE_FONT, lettering, path_labels, shorten, shortened
 
 LABEL_SIZE = 9.5
@@ -29,19 +27,21 @@ def headline(ax: Axes, title: str, subtitle: str = "", lift: float = 0.0) -> Non
     Both align with the labels of the rows and break into lines that fit the axes: call this last.
     """
     indent = _label_width(ax)
-    room = max(points_wide(ax) - 20, NARROWEST)
+    room = max(points_wide(ax) - 20, titles.NARROWEST)
     (title, subtitle), families = lettering([shorten(title, 150), subtitle])
     sizes = (size for size in (13, 12, 11) if _widest(ax, [title], size, families, bold=True) <= room)
     size = next(sizes, 11)
     # beside other charts, the labels of a neighbour may take some of the room
-    measure = functools.partial(width_of, size=9.5, families=tuple(families), weight="normal", dpi=_dpi(ax))
-    below = lines(subtitle, room if _is_alone(ax) else 0.85 * room, measure) if subtitle else []
+    measure = functools.partial(
+        titles.width_of, size=9.5, families=tuple(families), weight="normal", dpi=_dpi(ax)
+    )
+    below = titles.lines(subtitle, room if _is_alone(ax) else 0.85 * room, measure) if subtitle else []
     up = 8 + lift + 13 * len(below) + (3 if below else 0)
     figure: Any = ax.figure
     written = ax.set_title(title, loc="left", pad=up, fontfamily=families, parse_math=False, fontsize=size)
     written.set(color=style.ink(ax), fontweight="bold")
     written.set_transform(ax.transAxes + ScaledTranslation(-indent / 72, up / 72, figure.dpi_scale_trans))
-    wrap(written, ax, indent)
+    titles.wrap(written, ax, indent)
     if below:
         note = outer_text(
             ax, "\n".join(below), (0, 1), (-indent, 7 + lift), families=families, fontsize=9.5, va="bottom"
@@ -99,11 +99,11 @@ def _label_width(ax: Axes) -> float:
 
 def _widest(ax: Axes, texts: Iterable[str], size: Any, families: Sequence[str], bold: bool = False) -> float:
     look = (size, tuple(families), "bold" if bold else "normal", _dpi(ax))
-    return max((width_of(text, *look) for text in texts if text), default=0.0)
+    return max((titles.width_of(text, *look) for text in texts if text), default=0.0)
 
 
 def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str]) -> str:
-    return cut(text, room, lambda part: _widest(ax, [part], size, families))
+    return titles.cut(text, room, lambda part: _widest(ax, [part], size, families))
 
 
 def outer_text(
@@ -284,86 +284,3 @@ def message(ax: Axes, text: str) -> None:
         fontfamily=families,
         parse_math=False,
     )
-
-
-MOST_LINES = 3
-NARROWEST = 90.0
-"""Points that a title has even above narrower axes."""
-
-Measure = Callable[[str], float]
-
-
-class WrappedText(Text):
-    """A text that keeps to the width of its axes, whatever a layout makes of them before it is drawn."""
-
-    room: Callable[[], float]
-    measure: Measure
-
-    def _get_wrapped_text(self) -> str:
-        return "\n".join(lines(self.get_text(), self.room(), self.measure))
-
-
-def wrap(text: Text, ax: Axes, indent: float) -> None:
-    """Make a text above the axes, which begins `indent` points to their left, end where they end."""
-    text.__class__ = WrappedText
-    wrapped: Any = text
-    look = (float(text.get_fontsize()), tuple(text.get_fontfamily()), str(text.get_fontweight()))
-    wrapped.measure = functools.partial(_measured, ax, *look)
-    wrapped.room = functools.partial(_room, ax, indent)
-    wrapped.set_wrap(True)
-
-
-def _room(ax: Axes, indent: float) -> float:
-    figure: Any = ax.figure
-    return max(NARROWEST, float(ax.bbox.width / figure.dpi * 72) + indent)
-
-
-def _measured(ax: Axes, size: float, families: Sequence[str], weight: str, text: str) -> float:
-    return width_of(text, size, tuple(families), weight, float(ax.figure.dpi))
-
-
-@functools.lru_cache(maxsize=2000)
-def width_of(text: str, size: Any, families: tuple[str, ...], weight: str, dpi: float) -> float:
-    """Return the width of a text in points, at a figure's own resolution.
-
-    Glyphs are hinted to the pixel grid, so the same text is wider or narrower at another resolution.
-    """
-    scratch = Figure(figsize=(1, 1), dpi=dpi)
-    renderer = FigureCanvasAgg(scratch).get_renderer()  # type: ignore[no-untyped-call]
-    look: Any = {"fontsize": size, "fontfamily": list(families), "fontweight": weight}
-    drawn = scratch.text(0, 0, text, parse_math=False, **look)
-    return float(drawn.get_window_extent(renderer).width) * 72 / dpi
-
-
-def lines(text: str, room: float, measure: Measure, most: int = MOST_LINES) -> list[str]:
-    """Return a text in lines that are no wider than the room, broken between words; the last one is cut.
-
-    Examples
-    --------
-    >>> lines("three words here", 11, len), lines("a-word-that-is-too-wide", 11, len)
-    (['three words', 'here'], ['a-wor…-wide'])
-    >>> lines("one two three four five", 9, len, most=2)
-    ['one two', 'thre…five']
-    """
-    made: list[str] = []
-    words = text.split(" ")
-    while words:
-        count = 1
-        while count < len(words) and measure(" ".join(words[: count + 1])) <= room:
-            count += 1
-        if len(made) == most - 1:
-            count = len(words)
-        made.append(cut(" ".join(words[:count]), room, measure))
-        words = words[count:]
-    return made
-
-
-def cut(text: str, room: float, measure: Measure) -> str:
-    """Return the text, shortened in the middle until it fits the width."""
-    width = measure(text)
-    letters = len(text)
-    while width > room and letters > 1:
-        letters = max(1, min(letters - 1, int(letters * room / width)))
-        text = shorten(text, letters)
-        width = measure(text)
-    return text

@@ -79,7 +79,7 @@ def _code(unit: Unit) -> list[str]:
 def _language(unit: Unit) -> str:
     """Return the language that a class of code, or close around it, names (HTML: the `code` element)."""
     element = unit.rows[0][0][0][1]
-    for near in islice((element, *element.iterancestors()), 5):
+    for near in islice(chain((element,), element.iterancestors()), 5):
         found = _LANGUAGE.search(near.get("class") or "")
         if found and found[1] not in ("default", "none"):
             return found[1]

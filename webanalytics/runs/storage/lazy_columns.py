@@ -231,50 +231,54 @@ for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__add
     setattr(StoredArray, _name, _compared(_name))
 
 
-class StoredValues(Sequence[Any]):
-    """The values of a stored column as rules see them: one by one, None for missing ones, none held."""
+class _Values(Sequence[Any]):
+    """The values of a column as rules see them: None for missing ones, few of them held at a time."""
 
-    def __init__(self, array: StoredArray) -> None:
-        self._array = array
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._array.values()
-
-    @overload
-    def __getitem__(self, row: int) -> Any: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Any]: ...
-    def __getitem__(self, row: int | slice) -> Any:
-        if isinstance(row, slice):
-            return list(self._array[row].values())
-        return self._array.value(range(len(self))[row])
-
-
-class TextValues(Sequence[Any]):
-    """The values of a column of texts in memory: a thousand at a time are Python's, None for missing ones."""
-
-    def __init__(self, column: pd.Series) -> None:
+    def __init__(self, column: Any) -> None:
         self._column = column
 
     def __len__(self) -> int:
         return len(self._column)
 
-    def __iter__(self) -> Iterator[Any]:
-        for start in range(0, len(self), 1_000):
-            yield from self[start : start + 1_000]
-
     @overload
     def __getitem__(self, row: int) -> Any: ...
     @overload
     def __getitem__(self, row: slice) -> Sequence[Any]: ...
     def __getitem__(self, row: int | slice) -> Any:
-        if isinstance(row, slice):
-            return cells(self._column.iloc[row])
-        value = self._column.array[row]
-        return value if isinstance(value, str) else None
+        return self._part(row) if isinstance(row, slice) else self._value(range(len(self))[row])
+
+    def _part(self, rows: slice) -> list[Any]:
+        raise NotImplementedError
+
+    def _value(self, row: int) -> Any:
+        raise NotImplementedError
+
+
+class StoredValues(_Values):
+    """Those of an array in a folder, one by one."""
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._column.values()
+
+    def _part(self, rows: slice) -> list[Any]:
+        return list(self._column[rows].values())
+
+    def _value(self, row: int) -> Any:
+        return self._column.value(row)
+
+
+class TextValues(_Values):
+    """Those of a column of texts in memory, of which a thousand at a time are Python's."""
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self), 1_000):
+            yield from self._part(slice(start, start + 1_000))
+
+    def _part(self, rows: slice) -> list[Any]:
+        return cells(self._column.iloc[rows])
+
+    def _value(self, row: int) -> Any:
+        return self._part(slice(row, row + 1))[0]
 
 
 def cells(column: pd.Series) -> list[Any]:
