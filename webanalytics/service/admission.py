@@ -125,13 +125,18 @@ class FairSlots:
         except BaseException as error:
             if slot.done() and not slot.cancelled():
                 self._release(account)
-            elif slot in (queue := self._waiting.get(account) or deque()):
-                queue.remove(slot)
-                if not queue:
-                    del self._waiting[account]
+            else:
+                self._leave(account, slot)
             if isinstance(error, TimeoutError):
                 raise Problem(503, BUSY, retry_after=RETRY_SECONDS) from None
             raise
+
+    def _leave(self, account: int, slot: asyncio.Future[None]) -> None:
+        queue = self._waiting.get(account)
+        if queue is not None and slot in queue:
+            queue.remove(slot)
+            if not queue:
+                del self._waiting[account]
 
     def _release(self, account: int) -> None:
         self._taken -= 1
@@ -156,13 +161,15 @@ class FairSlots:
     def _may_have_more(self, account: int) -> bool:
         if self._share is not None and self._held.get(account, 0) >= self._share:
             return False
-        if self._size is None or not self._in_debt(account):
-            return True
-        in_debt = sum(held for other, held in self._held.items() if self._in_debt(other))
-        return in_debt < max(1, self._size // 2)
+        return (
+            self._size is None or not self._in_debt(account) or self._held_in_debt() < max(1, self._size // 2)
+        )
 
     def _in_debt(self, account: int) -> bool:
         return self._debts.get(account, 0.0) > self._clock()
+
+    def _held_in_debt(self) -> int:
+        return sum(held for account, held in self._held.items() if self._in_debt(account))
 
 
 class ByteBudget:

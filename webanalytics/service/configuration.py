@@ -63,13 +63,17 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _parse_bool(text: str) -> Any:
+    word = text.strip().lower()
+    return True if word in TRUE else False if word in FALSE else text
+
+
 def _parse(setting: Setting, text: str) -> Any:
     """Return the value of a text; text that cannot be converted is left for the check to refuse."""
     if setting.kind is str:
         return text
     if setting.kind is bool:
-        word = text.strip().lower()
-        return True if word in TRUE else False if word in FALSE else text
+        return _parse_bool(text)
     try:
         if setting.kind is tuple:
             return tuple(setting.item(part) for part in _split(text))

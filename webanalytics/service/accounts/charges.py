@@ -168,15 +168,18 @@ class Charging:
             account.charge(price)
             results.append(Receipt(price, account.left, account.notice(self.notices)))
             rows.append((account.id, call.key.id, CHARGE, -price, call.request_id, call.operation, now))
-        most = len(_ENTER_ROWS) - 1
-        for start in range(0, len(rows), most):
-            some = rows[start : start + most]
-            yield _ENTER_ROWS[len(some)], tuple(chain.from_iterable(some))
+        yield from self._enter_rows(rows)
         for number in dict.fromkeys(row[0] for row in rows):
             yield from self._save(accounts[number])
         for key in dict.fromkeys(row[1] for row in rows):
             yield from self._see(key, now)
         return results
+
+    def _enter_rows(self, rows: list[Parameters]) -> Steps[None]:
+        most = len(_ENTER_ROWS) - 1
+        for start in range(0, len(rows), most):
+            some = rows[start : start + most]
+            yield _ENTER_ROWS[len(some)], tuple(chain.from_iterable(some))
 
     def reserve(self, now: float, call: Call) -> Steps[Reservation | Replay | NoCredits | Conflict]:
         """Hold credits for as many of the call's inputs as the balance covers, at least one."""
