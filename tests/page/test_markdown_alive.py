@@ -162,6 +162,8 @@ def made(drawn: random.Random, depth: int = 0) -> str:
             parts.append("<table><tr><th>h<th>{}<tr><td>{}<td>{}</table>".format(*cells))
         else:
             attribute = f' href="{escape(drawn.choice(LINKS))}"' if tag == "a" else ""
+            if tag in ("pre", "code"):
+                attribute = f' class="language-{said(drawn)} lang-{said(drawn)}"'
             parts.append(f"<{tag}{attribute}>{made(drawn, depth + 1)}</{tag}>")
     return "".join(parts)
 
