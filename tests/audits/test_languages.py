@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from babel.messages import Catalog, mofile
 
 import webanalytics
 from tests.audits import catalogues
@@ -27,6 +28,10 @@ EACH = [(domain, language) for domain in catalogues.DOMAINS for language in LANG
 
 def forms(entry: str | tuple[str, ...]) -> tuple[str, ...]:
     return (entry,) if isinstance(entry, str) else tuple(entry)
+
+
+def texts(catalog: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {forms(message.id): forms(message.string) for message in catalog if message.id}
 
 
 @pytest.mark.parametrize(("domain", "language"), EACH)
@@ -55,8 +60,11 @@ def test_every_rule_has_a_title(language: str) -> None:
 
 @pytest.mark.parametrize(("domain", "language"), EACH)
 def test_the_compiled_catalogue_is_that_of_the_source(domain: str, language: str) -> None:
-    file = catalogues.po(domain, language).with_suffix(".mo")
-    assert file.read_bytes() == catalogues.compiled(catalogues.known(domain, language))
+    source = catalogues.known(domain, language)
+    with catalogues.po(domain, language).with_suffix(".mo").open("rb") as file:
+        made = mofile.read_mo(file)
+    assert made.plural_expr == source.plural_expr  # the other heads name the version of Babel that wrote them
+    assert texts(made) == {key: said for key, said in texts(source).items() if all(said)}
 
 
 @pytest.mark.parametrize(("domain", "language"), EACH)
