@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,6 +147,26 @@ def test_addresses_that_will_not_be_fetched_are_counted() -> None:
     assert row["links"] + len(whole.links) == 2_000
     known = int(re.search(r"10 of at least ([\d,]+) pages", whole.stopped)[1].replace(",", ""))  # type: ignore[index]
     assert known == pytest.approx(2_001, abs=20)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_links_of_a_page_are_those_that_the_crawl_keeps(tmp_path: Path) -> None:
+    def links(path: str) -> str:
+        return "".join(f"<a href={target}>x</a>" for target in (fresh(path).links if path else ["/shop/0"]))
+
+    paths = ["/", *(f"/shop/{number}" for number in range(12))]
+    pages = {path: page(words(path or "/"), links(path.removeprefix("/"))) for path in paths}
+    with SiteServer(pages) as site:
+        with pytest.warns(IncompleteRunWarning, match="counted and not kept"):
+            audit = wa.crawl(site.url, max_pages=10, **OPTIONS)
+        with pytest.warns(IncompleteRunWarning, match="counted and not kept"):
+            stored = wa.crawl(site.url, max_pages=10, store=tmp_path, **OPTIONS)
+    kept = audit.links.groupby("source")["target"].agg(set).to_dict()
+    found = dict(zip(audit.raw["url"], map(set, audit.raw["links"]), strict=True))
+    assert found == {url: kept.get(url, set()) for url in found}
+    assert 0 < min(map(len, kept.values())) < 200
+    assert audit.raw["internal_links"].tolist() == [1] + [200] * 9
+    assert list(stored.raw["links"]) == list(audit.raw["links"])
 
 
 @pytest.mark.usefixtures("narrow")

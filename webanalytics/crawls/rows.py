@@ -19,10 +19,11 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome, Outcomes, digest
+from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate
 from webanalytics.crawls.page_answers import whole
 from webanalytics.errors import ParameterError, WriteError, reason
-from webanalytics.operations import Operation
+from webanalytics.operations import FACTS, Operation
 from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Rows
@@ -55,6 +56,34 @@ class Laying:
 
     operations: tuple[Operation, ...]
     lay: Lay
+    admission: Admission
+
+    def row_of(self, page: Candidate, answer: JobResult) -> JobResult:
+        """Return the answer that is a page's row: its `links` are those that the crawl keeps."""
+        if not self.admission.left_out[page.url]:
+            return answer
+        place = self.operations.index(FACTS)
+        data = answer.outcomes[place].data or {}
+        known, normal = self.admission.links, self.admission.scope.normal
+        kept = tuple(link for link in data.get("links", ()) if normal(link) in known)
+        return replace(answer, outcomes=_KeptLinks(answer.outcomes, place, kept))
+
+
+class _KeptLinks(Outcomes):
+    """The outcomes of a page without the links that the crawl has counted alone."""
+
+    __slots__ = ("_kept", "_outcomes", "_place")
+
+    def __init__(self, outcomes: Sequence[Outcome], place: int, kept: tuple[str, ...]) -> None:
+        self._outcomes, self._place, self._kept = outcomes, place, kept
+
+    def made(self) -> list[Outcome]:
+        """Return all of them."""
+        found = list(self._outcomes)
+        facts = found[self._place]
+        if facts.data is not None:
+            found[self._place] = replace(facts, data={**facts.data, "links": list(self._kept)})
+        return found
 
 
 class RowsInMemory:
@@ -74,7 +103,7 @@ class RowsInMemory:
         """Take a page whose turn has come."""
         if is_row:
             self._urls.append(page.url)
-            self._answers.append(replace(answer, apart=None))
+            self._answers.append(replace(self._laying.row_of(page, answer), apart=None))
 
     async def write(self, store: Checkpoint, *, all_of_them: bool = False) -> None:
         """Write nothing: the answers are in the checkpoint."""
@@ -228,7 +257,7 @@ class RowsInFolder:
     def __init__(
         self, laying: Laying, kept: Kept, folder: Path, links: Operation, *, failed_again: bool
     ) -> None:
-        self._log = RowsInMemory(laying, kept)
+        self._laying, self._log = laying, RowsInMemory(laying, kept)
         self._builder = GrowingBuilder(laying.operations, folder, laying.lay, failed_again=failed_again)
         self._settled = SettledPages(folder, links)
         without = frozenset() if failed_again else NO_ROWS
@@ -253,7 +282,8 @@ class RowsInFolder:
         """Take a page whose turn has come."""
         known = answer.number in self._of_parts
         if is_row or not known:
-            self._turns.append(_Turn(page.url, page.subject, None if known else answer, is_row))
+            row = None if known else self._laying.row_of(page, answer)
+            self._turns.append(_Turn(page.url, page.subject, row, is_row))
 
     async def write(self, store: Checkpoint, *, all_of_them: bool = False) -> None:
         """Write what is due; answers in the log that this makes needless go."""

@@ -104,7 +104,7 @@ class _Crawl:
         )
         self._backend.check(self._task())
         self._admission = Admission(call.scope, call.options["access"])
-        self._laying = Laying(call.operations[:-1], call.lay)
+        self._laying = Laying(call.operations[:-1], call.lay, self._admission)
         self._rows: RowsInMemory | RowsInFolder = RowsInMemory(self._laying, {})
         self._frontier = Frontier(
             self._admission,

@@ -52,7 +52,8 @@ FACTS = Operation(
         Field(
             "links",
             list[str],
-            "Distinct pages of the page's own host that it links to, without fragments, at most 2,000.",
+            "Distinct pages of the page's own host that it links to, without fragments, at most 2,000; of a "
+            "crawl those that its `links` has.",
         ),
         Field(
             "links_without_name",
