@@ -128,6 +128,26 @@ def test_a_page_of_which_a_part_was_found_is_low_only_where_it_shows_little(show
     assert all(finding.evidence.startswith("The page shows 150 words in all: word ") for finding in found)
 
 
+@pytest.mark.parametrize(("words", "shown", "is_low"), [(179, 400, True), (180, 400, False), (199, 199, True)])
+def test_a_main_text_alone_is_low_by_a_margin_unless_the_page_shows_no_more(
+    words: int, shown: int, is_low: bool
+) -> None:
+    cells = {"text": "word " * words, "visible_text": "word " * shown, "content_words": words}
+    row = {"status": "ok", "final_url": "https://a.example/b", "language": "en"}
+    found = list(RULES["content_low"].find(Site(pd.DataFrame([row | cells])), 200))
+    assert [finding.value for finding in found] == ([words] if is_low else [])
+
+
+@pytest.mark.parametrize(("rendered", "is_low"), [(None, False), (False, False), (True, True)])
+def test_what_scripts_may_bring_to_a_page_alone_is_not_called_little(
+    rendered: bool | None, is_low: bool
+) -> None:
+    cells = {"text": "Our lamps", "visible_text": "Our lamps", "content_words": 2, "rendered": rendered}
+    row = {"status": "ok", "final_url": "https://a.example/b", "content_note": "by_scripts", "language": "en"}
+    found = list(RULES["content_low"].find(Site(pd.DataFrame([row | cells])), 200))
+    assert [finding.value for finding in found] == ([2] if is_low else [])
+
+
 def test_texts_without_spaces_between_words_are_not_called_short() -> None:
     site = Site(pd.DataFrame({"status": ["ok"] * 2, "content_words": [3, 3], "language": ["ja", "en"]}))
     assert [finding.row for finding in RULES["content_low"].find(site, 200)] == [1]

@@ -29,6 +29,9 @@ VERY_DIFFICULT = 30
 ENOUGH_LETTERS = 200
 """From this many letters of text, the detected language is considered certain."""
 
+SURELY = 0.9
+"""Share of the least words below which a main text is surely short: what of a page alone is template is guessed."""
+
 # Alone the two words may be a subject: a menu has "Lorem ipsum generator".
 _LOREM = re.compile(r"\blorem\s+ipsum\s+dolor\b|^\W*lorem\s+ipsum\W*$", re.IGNORECASE | re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?…。！？؟।][\"'”’“»«)\]]*\s*$")
@@ -51,18 +54,22 @@ def _empty(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
-    columns = ("content_words", "language", "final_url", *CONTENT_COLUMNS)
-    for row, words, language, url, *said in site.read(*columns):
+    columns = ("content_words", "language", "final_url", "rendered", *CONTENT_COLUMNS)
+    for row, words, language, url, rendered, *said in site.read(*columns):
         if words is None or language in WITHOUT_SPACES or words >= threshold:
             continue
         if words:
             content, lead = site.shared_blocks.content(url, *said), ""
-            text = content.text or ""
-            if content.is_doubtful(said[-1]):
-                if (shown := words_in(said[0] or "")) >= threshold:
-                    continue  # and nobody knows how much of it is the page's own
+            text, note = content.text or "", said[-1]
+            if note == "by_scripts" and rendered is not True:
+                if content.origin != "own":
+                    continue  # and nobody knows what scripts bring
                 lead = "Next to nothing is shown before scripts run, perhaps not all there is: "
-                if said[-1] != "by_scripts":
+            elif content.origin == "main":
+                shown = words_in(said[0] or "")
+                if shown >= threshold and (note or words >= SURELY * threshold):
+                    continue  # and nobody knows how much of it is the page's own
+                if note:
                     lead, text = f"The page shows {shown:,} words in all: ", said[0] or text
             yield Finding(row, words, f"{lead}{text}"[:500])
         elif any(said[:2]):
