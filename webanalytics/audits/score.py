@@ -33,6 +33,9 @@ HIDING: Mapping[str, str] = MappingProxyType(
 )
 """Rules on pages that search engines do not show, and why not."""
 
+TOLD_OF_HIDDEN = "sitemap_not_indexable"
+"""Rule that says of a hidden page once more that it is hidden: the fact counts once."""
+
 UNFOLLOWED = 0.25
 """Share of the score that is lost where no page's links may be followed."""
 
@@ -60,7 +63,7 @@ class Health:
     Notes
     -----
     A page starts at 100 and loses the `COSTS` of each rule of the types `COUNTED` that found something on it,
-    not below 0. The mean of the pages loses the same for faults of their hosts, by the share of pages that
+    not below 0, but for `TOLD_OF_HIDDEN`. The mean of the pages loses the same for faults of their hosts, by the share of pages that
     have them. What is left is multiplied by 1 - s² and by 1 - t² / 4: s is the share of pages that search
     engines do not show (`HIDING`), t that of pages whose links they do not follow. A page that the server
     failed to give counts as 0 in the mean; an address behind which there is no page does not count.
@@ -85,7 +88,13 @@ class Health:
         places, names = pd.factorize(self._issues["priority"])
         costs = np.array([COSTS[name] for name in names], dtype=np.float64)[places]
         counted = self._issues["type"].isin(COUNTED) & ~self._issues.duplicated(["url", "rule"])
-        return np.asarray(np.where(counted.to_numpy(bool), costs, 0.0), np.float64)
+        return np.asarray(np.where(counted.to_numpy(bool) & ~self.told_again, costs, 0.0), np.float64)
+
+    @cached_property
+    def told_again(self) -> npt.NDArray[np.bool_]:
+        """Whether each issue says once more that a page is hidden."""
+        again = self._issues["rule"].eq(TOLD_OF_HIDDEN) & self._issues["url"].isin(list(self.hidden))
+        return again.to_numpy(bool)
 
     @cached_property
     def _found_on(self) -> tuple[npt.NDArray[np.intp], list[object]]:
