@@ -10,6 +10,7 @@ import pytest
 import webanalytics as wa
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.site import Site
+from webanalytics.page.readability.readability import score
 
 LIMITS = (
     ("readability_difficult", "fleschReadingEase", 49.99, 50.0),
@@ -95,6 +96,22 @@ def test_difficulty_goes_by_the_scale_of_the_language(
         assert all(scale in finding.evidence for finding in found)
 
 
+def test_items_of_a_list_do_not_make_a_text_hard_to_read() -> None:
+    """The formulas take all that stands before an end mark for one sentence, a list too."""
+    plain = "We take all of this equipment with us on each expedition into the mountains. " * 2
+    hard = "Administrative organisations systematically underestimate interdisciplinary considerations. " * 2
+    listed = "- Inflatable sleeping pad, insulated\n" * 4
+    found = {}
+    for text in (plain, hard):
+        page = f"{listed}{text.strip()}\n" * 4
+        cells = {"status": "ok", **score(page), "text": page, "visible_text": page, "language": "en"}
+        site = Site(pd.DataFrame([cells]))
+        findings = RULES["readability_very_difficult"].find(site, 30)
+        found[text] = cells["fleschReadingEase"], [finding.value for finding in findings]
+    assert found[plain] == (pytest.approx(19.15), []), "65.73 without the lists"
+    assert found[hard] == (0, [0])
+
+
 def test_evidence_of_another_language_is_its_longest_line() -> None:
     text = "Jane Doe, staff writer\n" + "Der Zug nach Norden fährt jeden Morgen um acht Uhr ab. " * 6
     cells = {"status": ["ok"], "lang": ["en"], "language": ["de"], "text": [text]}
@@ -128,7 +145,9 @@ def test_a_page_of_which_a_part_was_found_is_low_only_where_it_shows_little(show
     assert all(finding.evidence.startswith("The page shows 150 words in all: word ") for finding in found)
 
 
-@pytest.mark.parametrize(("words", "shown", "is_low"), [(179, 400, True), (180, 400, False), (199, 199, True)])
+@pytest.mark.parametrize(
+    ("words", "shown", "is_low"), [(179, 400, True), (180, 400, False), (199, 199, True)]
+)
 def test_a_main_text_alone_is_low_by_a_margin_unless_the_page_shows_no_more(
     words: int, shown: int, is_low: bool
 ) -> None:

@@ -30,7 +30,10 @@ ENOUGH_LETTERS = 200
 """From this many letters of text, the detected language is considered certain."""
 
 SURELY = 0.9
-"""Share of the least words below which a main text is surely short: what of a page alone is template is guessed."""
+"""Share of the least words below which a main text is surely short: on a page alone, template is guessed."""
+
+MOST = 0.9
+"""Share of a text in sentences from which on its lists do not matter to how well it reads."""
 
 # Alone the two words may be a subject: a menu has "Lorem ipsum generator".
 _LOREM = re.compile(r"\blorem\s+ipsum\s+dolor\b|^\W*lorem\s+ipsum\W*$", re.IGNORECASE | re.MULTILINE)
@@ -87,23 +90,44 @@ def _very_difficult(site: Site, threshold: float) -> Iterator[Finding]:
 
 
 def _hard(site: Site, least: float, limit: float) -> Iterator[Finding]:
-    """Yield the pages of sentences whose Flesch reading ease, or what stands for it elsewhere, is so low."""
-    columns = ("wordCount", "sentenceCount", "fleschReadingEase", "fleschReadingEaseText")
-    more = ("readability_score", "readability_scale", "final_url", *CONTENT_COLUMNS)
-    for row, words, sentences, ease, name, score, scale, url, *said in site.read(*columns, *more):
-        evidence = f"{name or ''}, {scale}" if scale else name or ""
-        if ease is None and score is not None and scale in SCALES_BY_NAME:
-            ease, evidence = round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
-        if ease is None or not least <= ease < limit or not_prose(words, sentences):
+    """Yield the pages whose sentences have such a Flesch reading ease, or what stands for it elsewhere."""
+    from webanalytics.page.readability.readability import score  # it takes the words it knows along
+
+    columns = ("wordCount", "sentenceCount", *_EASE, "language", "final_url", *CONTENT_COLUMNS)
+    for row, words, sentences, *given, language, url, visible, main, note in site.read(*columns):
+        ease, evidence = _ease(*given)
+        if ease is None or ease >= limit or not_prose(words, sentences):
             continue
-        if _has_sentences(site.shared_blocks.content(url, *said).text):
+        if 2 * _in_sentences(text := site.shared_blocks.content(url, visible, main, note).text or "") < len(
+            text
+        ):
+            continue
+        if _in_sentences(main or "") < MOST * len(
+            main or ""
+        ):  # each formula takes items of lists for one sentence
+            found = score("\n".join(filter(_SENTENCE.search, (main or "").split("\n"))), language or "en")
+            if not_prose(found["wordCount"], found["sentenceCount"]):
+                continue
+            ease, evidence = _ease(*(found[name] for name in _EASE))
+        if ease is not None and least <= ease < limit:
             yield Finding(row, ease, evidence)
 
 
-def _has_sentences(text: str | None) -> bool:
-    """Return whether most of a text stands in lines that end as sentences do: a list of names has none."""
-    lines = (text or "").split("\n")
-    return 2 * sum(len(line) for line in lines if _SENTENCE.search(line)) >= sum(map(len, lines))
+_EASE = ("fleschReadingEase", "fleschReadingEaseText", "readability_score", "readability_scale")
+
+
+def _ease(
+    ease: float | None, name: str | None, score: float | None, scale: str | None
+) -> tuple[float | None, str]:
+    """Return the Flesch reading ease, or what stands for it on another scale, and what it is called."""
+    if ease is None and score is not None and scale in SCALES_BY_NAME:
+        return round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
+    return ease, f"{name or ''}, {scale}" if scale else name or ""
+
+
+def _in_sentences(text: str) -> int:
+    """Return how long the lines are that end as sentences do: a list of names has none."""
+    return sum(len(line) + 1 for line in text.split("\n") if _SENTENCE.search(line))
 
 
 @page_by_page

@@ -155,7 +155,9 @@ def _loop(site: Site, _: Any) -> Iterator[Finding]:
             way.append(after)
         if after == row and not told & set(way):
             told |= set(way)
-            yield Finding(row, len(way), " → ".join(site.name(step)[:100] for step in (*way[:4], row)))
+            shown = [site.name(step)[:100] for step in (*way[:4], row)]
+            shown[4:4] = ["…"] * (len(way) > 4)
+            yield Finding(row, len(way), " → ".join(shown))
 
 
 def _redirected_on(site: Site, _: Any) -> Iterator[Finding]:
