@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -79,18 +79,7 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
             yield Finding(row, words, "All that the page shows stands on most pages of the site.")
 
 
-@page_by_page
-def _difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    return _hard(site, VERY_DIFFICULT, threshold)
-
-
-@page_by_page
-def _very_difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    return _hard(site, -math.inf, threshold)
-
-
-def _hard(site: Site, least: float, limit: float) -> Iterator[Finding]:
-    """Yield the pages whose sentences have such a Flesch reading ease, or what stands for it elsewhere."""
+def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
     from webanalytics.page.readability.readability import score  # it takes the words it knows along
 
     columns = ("wordCount", "sentenceCount", *_EASE, "language", "final_url", *CONTENT_COLUMNS)
@@ -98,17 +87,14 @@ def _hard(site: Site, least: float, limit: float) -> Iterator[Finding]:
         ease, evidence = _ease(*given)
         if ease is None or ease >= limit or not_prose(words, sentences):
             continue
-        if 2 * _in_sentences(text := site.shared_blocks.content(url, visible, main, note).text or "") < len(
-            text
-        ):
-            continue
-        if _in_sentences(main or "") < MOST * len(
-            main or ""
-        ):  # each formula takes items of lists for one sentence
-            found = score("\n".join(filter(_SENTENCE.search, (main or "").split("\n"))), language or "en")
+        text = site.shared_blocks.content(url, visible, main, note).text or ""
+        if 2 * len(_sentences(text)) < len(text):
+            continue  # a list of names has none
+        if len(said := _sentences(main or "")) < MOST * len(main or ""):
+            found = score(said, language or "en")  # which takes the items of a list for one sentence
             if not_prose(found["wordCount"], found["sentenceCount"]):
                 continue
-            ease, evidence = _ease(*(found[name] for name in _EASE))
+            ease, evidence = _ease(*map(found.__getitem__, _EASE))
         if ease is not None and least <= ease < limit:
             yield Finding(row, ease, evidence)
 
@@ -116,18 +102,16 @@ def _hard(site: Site, least: float, limit: float) -> Iterator[Finding]:
 _EASE = ("fleschReadingEase", "fleschReadingEaseText", "readability_score", "readability_scale")
 
 
-def _ease(
-    ease: float | None, name: str | None, score: float | None, scale: str | None
-) -> tuple[float | None, str]:
+def _ease(ease: Any, name: str | None, score: float | None, scale: str | None) -> tuple[float | None, str]:
     """Return the Flesch reading ease, or what stands for it on another scale, and what it is called."""
     if ease is None and score is not None and scale in SCALES_BY_NAME:
         return round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
     return ease, f"{name or ''}, {scale}" if scale else name or ""
 
 
-def _in_sentences(text: str) -> int:
-    """Return how long the lines are that end as sentences do: a list of names has none."""
-    return sum(len(line) + 1 for line in text.split("\n") if _SENTENCE.search(line))
+def _sentences(text: str) -> str:
+    """Return the lines of a text that end as sentences do."""
+    return "\n".join(filter(_SENTENCE.search, text.split("\n")))
 
 
 @page_by_page
@@ -167,8 +151,8 @@ def _is_enough(text: str) -> bool:
 _LONGEST = 200
 
 
-def _shared(site: Site, values: Sequence[Any]) -> Iterator[Finding]:
-    for group in site.alike(values):
+def _shared(site: Site, _: Any, texts_of: Callable[[Site], Sequence[Any]]) -> Iterator[Finding]:
+    for group in site.alike(values := texts_of(site)):
         for row in group:
             text = " ".join(values[row].split())
             yield Finding(row, text[:_LONGEST], f"Also on {site.others(group, row)}")
@@ -225,14 +209,6 @@ def _clusters(site: Site, threshold: float) -> Sequence[Any]:
     return near_clusters(site, site.indexable, threshold)
 
 
-def _same(site: Site, _: Any, column: str) -> Iterator[Finding]:
-    return _shared(site, site.values(column))
-
-
-def _heading(site: Site, _: Any) -> Iterator[Finding]:
-    return _shared(site, first_headings(site))
-
-
 def first_headings(site: Site) -> list[str | None]:
     """Return the first main heading of each page."""
     return [
@@ -241,19 +217,24 @@ def first_headings(site: Site) -> list[str | None]:
     ]
 
 
+ALIKE: Mapping[str, Callable[[Site], Sequence[Any]]] = {
+    "title_duplicate": lambda site: site.values("title"),
+    "description_duplicate": lambda site: site.values("description"),
+    "h1_duplicate": first_headings,
+}
+"""Rules on texts that pages have in common, and these texts."""
+
 RULES = rules_of(
     __name__,
     {
         "content_empty": _empty,
         "content_low": _low,
-        "readability_difficult": _difficult,
-        "readability_very_difficult": _very_difficult,
+        "readability_difficult": page_by_page(partial(_hard, least=VERY_DIFFICULT)),
+        "readability_very_difficult": page_by_page(partial(_hard, least=-math.inf)),
         "lorem_ipsum": _lorem_ipsum,
         "language_differs": _language_differs,
         "duplicate_page": _exact,
         "near_duplicate": _near,
-        "title_duplicate": partial(_same, column="title"),
-        "description_duplicate": partial(_same, column="description"),
-        "h1_duplicate": _heading,
+        **{name: partial(_shared, texts_of=texts_of) for name, texts_of in ALIKE.items()},
     },
 )

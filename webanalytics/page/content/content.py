@@ -243,7 +243,7 @@ def chosen(
 
 
 def _by_scripts(page: Page) -> bool:
-    """Return whether little is shown before scripts have run; a saved page may have lost them, not their links."""
+    """Return whether little is shown before scripts have run; a saved page may have but links to them."""
     return len(page.visible_text) < LITTLE_CONTENT and any(
         element.tag == "script" or (element.tag == "link" and element.get("as") == "script")
         for element in page.document.elements
