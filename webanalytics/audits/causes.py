@@ -88,8 +88,7 @@ class _Cause:
 
 def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     """Return what to fix first, the most points first; see `Audit.causes`."""
-    gained = pd.Series(health.points, index=issues.index)[~health.told_again]
-    issues = issues[~health.told_again]
+    gained, issues = pd.Series(health.points, index=issues.index), issues[~health.told_again]
     issues.attrs = {}  # which pandas copies for each part of a frame
     groups = {str(name): rows for name, rows in issues.groupby("rule", observed=True, sort=False)}
     rows: list[tuple[Any, ...]] = []

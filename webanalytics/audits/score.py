@@ -34,7 +34,7 @@ HIDING: Mapping[str, str] = MappingProxyType(
 """Rules on pages that search engines do not show, and why not."""
 
 TOLD_OF_HIDDEN = "sitemap_not_indexable"
-"""Rule that says of a hidden page once more that it is hidden: the fact counts once."""
+"""Rule that says of a page once more that it is hidden, which costs no points of its own."""
 
 UNFOLLOWED = 0.25
 """Share of the score that is lost where no page's links may be followed."""
@@ -63,10 +63,10 @@ class Health:
     Notes
     -----
     A page starts at 100 and loses the `COSTS` of each rule of the types `COUNTED` that found something on it,
-    not below 0; `TOLD_OF_HIDDEN` is left out. The mean of the pages loses the same for faults of their hosts, by
-    the share of pages that have them. What is left is multiplied by 1 - s² and by 1 - t² / 4: s is the share of
-    pages that search engines do not show (`HIDING`), t that of pages whose links they do not follow. A page that
-    the server failed to give counts as 0 in the mean; an address behind which there is no page does not count.
+    not below 0. The mean of the pages loses the same for faults of their hosts, by the share of pages that
+    have them. What is left is multiplied by 1 - s² and by 1 - t² / 4: s is the share of pages that search
+    engines do not show (`HIDING`), t that of pages whose links they do not follow. A page that the server
+    failed to give counts as 0 in the mean; an address behind which there is no page does not count.
     """
 
     def __init__(self, site: Site, issues: pd.DataFrame, rows: Sequence[int] | None = None) -> None:

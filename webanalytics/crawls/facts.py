@@ -154,7 +154,6 @@ def _few(sentences: Sequence[str], last: str) -> Iterator[str]:
 
 
 def _trapped(admission: Admission) -> Counter[str]:
-    """Return how many addresses each trap has refused."""
     skips = (known for known in admission.seen.values() if isinstance(known, Skip))
     return Counter(skip.detail for skip in skips if skip.reason == "trap")
 
@@ -221,7 +220,6 @@ def given_up(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:
-    """Return how many links lead to each address."""
     counts = np.bincount(links.target, links.times, minlength=len(links.urls))
     places = {url: place for place, url in enumerate(links.urls)}
     return [int(counts[places[url]]) if url in places else 0 for url in urls]
