@@ -87,6 +87,27 @@ def test_the_first_cause_is_the_fault_and_gives_what_is_missing(scored: dict[str
         assert first["points"] == pytest.approx(scored["clean"].score - scored[kind].score, abs=0.3), kind
 
 
+def test_a_page_that_is_hidden_and_in_the_sitemap_is_one_cause() -> None:
+    pages = {f"/{number}": f"<title>Lamp {number}</title><p>{prose(str(number))}" for number in range(4)}
+    links = "".join(f"<a href={path}>Lamp of number {path[1:]}</a> " for path in pages)
+    found = {}
+    for robots in ("index", "noindex"):
+        made = {
+            path: f"<meta name=robots content={robots}>{html}{links}".encode() for path, html in pages.items()
+        }
+        listed = "".join(f"<url><loc>{{{{origin}}}}{path}</loc></url>" for path in pages)
+        with SiteServer({**made, "/sitemap.xml": f"<urlset>{listed}</urlset>".encode()}) as server:
+            audit = wa.crawl(
+                f"{server.url}/0", sitemap=f"{server.url}/sitemap.xml", allow_private=True, progress=False
+            )
+        found[robots] = audit, audit.causes()
+    audit, causes = found["noindex"]
+    assert audit.issues["rule"].eq("sitemap_not_indexable").sum() == 4
+    assert "sitemap_not_indexable" not in set(causes["rule"])
+    assert (causes["rule"].iloc[0], audit.score) == ("noindex", 0)
+    assert causes["points"].iloc[0] == pytest.approx(found["index"][0].score, abs=0.1)
+
+
 def test_a_missing_address_counts_neither_as_a_page_nor_in_shares(scored: dict[str, wa.Audit]) -> None:
     audit = scored["404 links"]
     assert repr(audit).startswith("Audit of lamps.example: 20 pages, 20 ok, 0 failed, 1 missing,")

@@ -102,6 +102,19 @@ def test_what_keeps_pages_from_being_found_costs_by_the_square_of_its_share(
     assert sum(health.points) == pytest.approx(100 - points, abs=0.051)
 
 
+def test_a_hidden_page_in_the_sitemap_is_one_fact_and_its_cause_gives_all_that_is_missing() -> None:
+    """By hand: 5 of 20 pages, 1 - (1/4)^2; a second address of a page is not hidden, and the sitemap names it."""
+    pages = site(url=[f"https://example.org/{row}" for row in range(20)])
+    hidden = [(f"https://example.org/{row}", "noindex", "warning", "high") for row in range(5)]
+    named = [(f"https://example.org/{row}", "sitemap_not_indexable", "issue", "high") for row in range(6)]
+    health = Health(pages, issues(*hidden, *named[:5]))
+    assert (health.score, sum(health.points[:5])) == (93.8, pytest.approx(6.25))
+    assert not health.points[5:].any()
+    other = Health(pages, issues(*hidden, *named))
+    assert other.told_again.tolist() == [False] * 5 + [True] * 5 + [False]
+    assert other.points[-1] == pytest.approx(20 / 20 * (1 - 1 / 16))
+
+
 def test_pages_that_robots_txt_closed_to_the_audit_are_pages_that_cannot_be_found() -> None:
     closed = site(status=["error"] * 3, error_type=["robots"] * 3)
     found = issues(

@@ -277,3 +277,13 @@ def test_pages_that_link_from_one_section_are_named_by_it() -> None:
     pages |= {f"/docs/{place}": [link("/gone", "Gone")] for place in range(5)}
     audit = crawl(pages, page("/gone", title="Oops"), soft_404=frozenset([at("/gone")]))
     assert found(audit, "soft_404")["/gone"].endswith(f"and 2 more, all below {HOST}/docs/.")
+
+
+def test_a_circle_of_many_parts_is_shown_by_its_first_and_says_that_there_are_more() -> None:
+    site = crawl(
+        {"/": [link("/0", kind="next")]}
+        | {f"/{part}": [link(f"/{(part + 1) % 6}", kind="next")] for part in range(6)}
+    )
+    (finding,) = RULES["pagination_loop"].find(site.site, None)
+    shown = [f"{HOST}/{part}" for part in range(4)]
+    assert (finding.value, finding.evidence) == (6, " → ".join([*shown, "…", f"{HOST}/0"]))

@@ -10,6 +10,7 @@ import pytest
 import webanalytics as wa
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.site import Site
+from webanalytics.page.readability.readability import score
 
 LIMITS = (
     ("readability_difficult", "fleschReadingEase", 49.99, 50.0),
@@ -95,6 +96,22 @@ def test_difficulty_goes_by_the_scale_of_the_language(
         assert all(scale in finding.evidence for finding in found)
 
 
+def test_items_of_a_list_do_not_make_a_text_hard_to_read() -> None:
+    """The formulas take all that stands before an end mark for one sentence, a list too."""
+    plain = "We take all of this equipment with us on each expedition into the mountains. " * 2
+    hard = "Administrative organisations systematically underestimate interdisciplinary considerations. " * 2
+    listed = "- Inflatable sleeping pad, insulated\n" * 4
+    found = {}
+    for text in (plain, hard):
+        page = f"{listed}{text.strip()}\n" * 4
+        cells = {"status": "ok", **score(page), "text": page, "visible_text": page, "language": "en"}
+        site = Site(pd.DataFrame([cells]))
+        findings = RULES["readability_very_difficult"].find(site, 30)
+        found[text] = cells["fleschReadingEase"], [finding.value for finding in findings]
+    assert found[plain] == (pytest.approx(19.15), []), "65.73 without the lists"
+    assert found[hard] == (0, [0])
+
+
 def test_evidence_of_another_language_is_its_longest_line() -> None:
     text = "Jane Doe, staff writer\n" + "Der Zug nach Norden fährt jeden Morgen um acht Uhr ab. " * 6
     cells = {"status": ["ok"], "lang": ["en"], "language": ["de"], "text": [text]}
@@ -126,6 +143,28 @@ def test_a_page_of_which_a_part_was_found_is_low_only_where_it_shows_little(show
     found = list(RULES["content_low"].find(Site(pd.DataFrame([row | cells])), 200))
     assert [finding.value for finding in found] == ([90] if is_low else [])
     assert all(finding.evidence.startswith("The page shows 150 words in all: word ") for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown", "is_low"), [(179, 400, True), (180, 400, False), (199, 199, True)]
+)
+def test_a_main_text_alone_is_low_by_a_margin_unless_the_page_shows_no_more(
+    words: int, shown: int, is_low: bool
+) -> None:
+    cells = {"text": "word " * words, "visible_text": "word " * shown, "content_words": words}
+    row = {"status": "ok", "final_url": "https://a.example/b", "language": "en"}
+    found = list(RULES["content_low"].find(Site(pd.DataFrame([row | cells])), 200))
+    assert [finding.value for finding in found] == ([words] if is_low else [])
+
+
+@pytest.mark.parametrize(("rendered", "is_low"), [(None, False), (False, False), (True, True)])
+def test_what_scripts_may_bring_to_a_page_alone_is_not_called_little(
+    rendered: bool | None, is_low: bool
+) -> None:
+    cells = {"text": "Our lamps", "visible_text": "Our lamps", "content_words": 2, "rendered": rendered}
+    row = {"status": "ok", "final_url": "https://a.example/b", "content_note": "by_scripts", "language": "en"}
+    found = list(RULES["content_low"].find(Site(pd.DataFrame([row | cells])), 200))
+    assert [finding.value for finding in found] == ([2] if is_low else [])
 
 
 def test_texts_without_spaces_between_words_are_not_called_short() -> None:

@@ -206,8 +206,14 @@ def test_pages_that_show_little_before_scripts_run_are_no_duplicates() -> None:
     assert named(read, "duplicate_page") == named(read, "content_low") == {"one", "two"}
     made = Audit(read.raw.assign(content_note="by_scripts"))
     assert named(made, "duplicate_page") == named(made, "near_duplicate") == set()
+    assert named(made, "content_low") == set(), "nobody knows what scripts bring to a page alone"
+
+
+def test_a_page_of_a_site_that_scripts_complete_is_thin_with_a_word_on_them(site: dict[str, str]) -> None:
+    read = audit({**site, "thin": html("Thin page", "Only a few words stand here and nothing else")})
+    made = Audit(read.raw.assign(content_note="by_scripts"))
     low = made.issues[made.issues["rule"] == "content_low"]
-    assert len(low) == 2
+    assert low["url"].tolist() == ["https://site.example/thin"]
     assert low["evidence"].str.startswith("Next to nothing is shown before scripts run").all()
 
 

@@ -361,6 +361,8 @@ def test_what_is_shown_comes_before_what_data_say() -> None:
     [
         ("<body><img src=/a.png>", "no_text"),
         ("<body><div id=root></div><script src=/app.js></script>", "by_scripts"),
+        ("<link rel=preload href=/app.js as=script><body><div id=root></div>", "by_scripts"),
+        ("<link rel=preload href=/a.woff2 as=font><body><div id=root></div>", "no_text"),
     ],
 )
 def test_a_page_without_text_says_so(markup: str, note: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.rules.content import first_headings
+from webanalytics.audits.rules.content import ALIKE
 from webanalytics.audits.rules.leads import Leads
 from webanalytics.audits.score import HIDING, Health
 from webanalytics.audits.site import Site
@@ -43,13 +43,6 @@ LEAST_OF_A_FOLDER = 10
 
 MOST_REASONS = 20
 """Most different lines by which pages are hidden that are told one by one."""
-
-ALIKE: Mapping[str, Callable[[Site], Sequence[Any]]] = {
-    "title_duplicate": lambda site: site.values("title"),
-    "description_duplicate": lambda site: site.values("description"),
-    "h1_duplicate": first_headings,
-}
-"""Rules on texts that pages have in common, and these texts; the one that most have is named."""
 
 HIDING_BY_A_LINE = HIDING.keys() - {"canonicalised"}
 EXAMPLES = 3
@@ -95,9 +88,8 @@ class _Cause:
 
 def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     """Return what to fix first, the most points first; see `Audit.causes`."""
-    issues = issues.copy(deep=False)
+    gained, issues = pd.Series(health.points, index=issues.index), issues[~health.told_again]
     issues.attrs = {}  # which pandas copies for each part of a frame
-    gained = pd.Series(health.points, index=issues.index)
     groups = {str(name): rows for name, rows in issues.groupby("rule", observed=True, sort=False)}
     rows: list[tuple[Any, ...]] = []
     told: dict[str, float] = {}

@@ -33,6 +33,9 @@ HIDING: Mapping[str, str] = MappingProxyType(
 )
 """Rules on pages that search engines do not show, and why not."""
 
+TOLD_OF_HIDDEN = "sitemap_not_indexable"
+"""Rule that says of a page once more that it is hidden, which costs no points of its own."""
+
 UNFOLLOWED = 0.25
 """Share of the score that is lost where no page's links may be followed."""
 
@@ -85,7 +88,13 @@ class Health:
         places, names = pd.factorize(self._issues["priority"])
         costs = np.array([COSTS[name] for name in names], dtype=np.float64)[places]
         counted = self._issues["type"].isin(COUNTED) & ~self._issues.duplicated(["url", "rule"])
-        return np.asarray(np.where(counted.to_numpy(bool), costs, 0.0), np.float64)
+        return np.asarray(np.where(counted.to_numpy(bool) & ~self.told_again, costs, 0.0), np.float64)
+
+    @cached_property
+    def told_again(self) -> npt.NDArray[np.bool_]:
+        """Whether each issue says once more that a page is hidden."""
+        again = self._issues["rule"].eq(TOLD_OF_HIDDEN) & self._issues["url"].isin(list(self.hidden))
+        return again.to_numpy(bool)
 
     @cached_property
     def _found_on(self) -> tuple[npt.NDArray[np.intp], list[object]]:

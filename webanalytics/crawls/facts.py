@@ -105,22 +105,16 @@ def crawl_facts(
     skips = {url: known for url, known in admission.seen.items() if isinstance(known, Skip)}
     if admission.scope.external == "ignore":
         skips = {url: skip for url, skip in skips.items() if skip.reason != "external"}
-    counts = _links_to(links, list(skips))
+    left_out = (
+        {"url": url, **skip._asdict(), "links": count, "addresses": 1}
+        for (url, skip), count in zip(skips.items(), _links_to(links, list(skips)), strict=True)
+    )
     trapped = _trapped(admission)
     endless = admission.traps.told(trapped, certain=True)
     how = '`traps="report"` goes on all the same.'
     return CrawlFacts(
         links,
-        frame_of(
-            SKIPPED,
-            (
-                *(
-                    {"url": url, **skip._asdict(), "links": count, "addresses": 1}
-                    for (url, skip), count in zip(skips.items(), counts, strict=True)
-                ),
-                *admission.counted.rows(),
-            ),
-        ),
+        frame_of(SKIPPED, (*left_out, *admission.counted.rows())),
         frame_of(CHECKED, [*admission.files, *checked]),
         frame_of(TRAPS, admission.traps.rows(trapped)),
         frame_of(HOSTS, hosts),
@@ -160,7 +154,6 @@ def _few(sentences: Sequence[str], last: str) -> Iterator[str]:
 
 
 def _trapped(admission: Admission) -> Counter[str]:
-    """Return how many addresses each trap has refused."""
     skips = (known for known in admission.seen.values() if isinstance(known, Skip))
     return Counter(skip.detail for skip in skips if skip.reason == "trap")
 
@@ -227,7 +220,6 @@ def given_up(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:
-    """Return how many links lead to each address."""
     counts = np.bincount(links.target, links.times, minlength=len(links.urls))
     places = {url: place for place, url in enumerate(links.urls)}
     return [int(counts[places[url]]) if url in places else 0 for url in urls]

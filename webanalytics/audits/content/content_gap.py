@@ -210,7 +210,6 @@ def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, 
 
 
 def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -> list[dict[str, Any]]:
-    """Return the rows of one language."""
     names = theirs.names()
     length, whole = np.zeros(len(names), np.int64), np.zeros(len(names), bool)
     for page in theirs.pages:

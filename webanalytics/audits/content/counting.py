@@ -213,7 +213,6 @@ class Lexicon(dict[str, int]):
         return words, (joins, before != "a")
 
     def _joined(self, found: list[str]) -> list[int]:
-        """Return the numbers of tokens."""
         alone = map(without_joint, found)
         pairs = zip(found, alone, strict=True)
         return [
@@ -221,7 +220,6 @@ class Lexicon(dict[str, int]):
         ]
 
     def _read(self, texts: Sequence[str]) -> list[Numbers]:
-        """Return the words of each text."""
         dense = [not text.isascii() and UNSPACED.search(text) is not None for text in texts]
         spaced = [
             text.replace(_EDGE, "\n") for text, is_dense in zip(texts, dense, strict=True) if not is_dense

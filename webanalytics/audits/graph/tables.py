@@ -94,7 +94,6 @@ def crawl_columns(graph: LinkGraph, good: Sequence[bool], crawl: CrawlFacts) -> 
 
 
 def _of(good: Sequence[bool], values: Iterable[Any]) -> list[Any]:
-    """Return the values of pages that were read."""
     return [value if read else None for read, value in zip(good, values, strict=True)]
 
 

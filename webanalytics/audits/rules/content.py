@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,12 @@ VERY_DIFFICULT = 30
 
 ENOUGH_LETTERS = 200
 """From this many letters of text, the detected language is considered certain."""
+
+SURELY = 0.9
+"""Share of the least words below which a main text is surely short: on a page alone, template is guessed."""
+
+MOST = 0.9
+"""Share of a text in sentences from which on its lists do not matter to how well it reads."""
 
 # Alone the two words may be a subject: a menu has "Lorem ipsum generator".
 _LOREM = re.compile(r"\blorem\s+ipsum\s+dolor\b|^\W*lorem\s+ipsum\W*$", re.IGNORECASE | re.MULTILINE)
@@ -51,52 +57,61 @@ def _empty(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
-    columns = ("content_words", "language", "final_url", *CONTENT_COLUMNS)
-    for row, words, language, url, *said in site.read(*columns):
+    columns = ("content_words", "language", "final_url", "rendered", *CONTENT_COLUMNS)
+    for row, words, language, url, rendered, *said in site.read(*columns):
         if words is None or language in WITHOUT_SPACES or words >= threshold:
             continue
         if words:
             content, lead = site.shared_blocks.content(url, *said), ""
-            text = content.text or ""
-            if content.is_doubtful(said[-1]):
-                if (shown := words_in(said[0] or "")) >= threshold:
-                    continue  # and nobody knows how much of it is the page's own
+            text, note = content.text or "", said[-1]
+            if note == "by_scripts" and rendered is not True:
+                if content.origin != "own":
+                    continue  # and nobody knows what scripts bring
                 lead = "Next to nothing is shown before scripts run, perhaps not all there is: "
-                if said[-1] != "by_scripts":
+            elif content.origin == "main":
+                shown = words_in(said[0] or "")
+                if shown >= threshold and (note or words >= SURELY * threshold):
+                    continue  # and nobody knows how much of it is the page's own
+                if note:
                     lead, text = f"The page shows {shown:,} words in all: ", said[0] or text
             yield Finding(row, words, f"{lead}{text}"[:500])
         elif any(said[:2]):
             yield Finding(row, words, "All that the page shows stands on most pages of the site.")
 
 
-@page_by_page
-def _difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    return _hard(site, VERY_DIFFICULT, threshold)
+def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
+    from webanalytics.page.readability.readability import score  # it takes the words it knows along
 
-
-@page_by_page
-def _very_difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    return _hard(site, -math.inf, threshold)
-
-
-def _hard(site: Site, least: float, limit: float) -> Iterator[Finding]:
-    """Yield the pages of sentences whose Flesch reading ease, or what stands for it elsewhere, is so low."""
-    columns = ("wordCount", "sentenceCount", "fleschReadingEase", "fleschReadingEaseText")
-    more = ("readability_score", "readability_scale", "final_url", *CONTENT_COLUMNS)
-    for row, words, sentences, ease, name, score, scale, url, *said in site.read(*columns, *more):
-        evidence = f"{name or ''}, {scale}" if scale else name or ""
-        if ease is None and score is not None and scale in SCALES_BY_NAME:
-            ease, evidence = round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
-        if ease is None or not least <= ease < limit or not_prose(words, sentences):
+    columns = ("wordCount", "sentenceCount", *_EASE, "language", "final_url", *CONTENT_COLUMNS)
+    for row, words, sentences, *given, language, url, visible, main, note in site.read(*columns):
+        ease, evidence = _ease(*given)
+        if ease is None or ease >= limit or not_prose(words, sentences):
             continue
-        if _has_sentences(site.shared_blocks.content(url, *said).text):
+        text = site.shared_blocks.content(url, visible, main, note).text or ""
+        if 2 * len(_sentences(text)) < len(text):
+            continue  # a list of names has none
+        if len(said := _sentences(main or "")) < MOST * len(main or ""):
+            found = score(said, language or "en")  # which takes the items of a list for one sentence
+            if not_prose(found["wordCount"], found["sentenceCount"]):
+                continue
+            ease, evidence = _ease(*map(found.__getitem__, _EASE))
+        if ease is not None and least <= ease < limit:
             yield Finding(row, ease, evidence)
 
 
-def _has_sentences(text: str | None) -> bool:
-    """Return whether most of a text stands in lines that end as sentences do: a list of names has none."""
-    lines = (text or "").split("\n")
-    return 2 * sum(len(line) for line in lines if _SENTENCE.search(line)) >= sum(map(len, lines))
+_EASE = ("fleschReadingEase", "fleschReadingEaseText", "readability_score", "readability_scale")
+
+
+def _ease(ease: Any, name: str | None, score: float | None, scale: str | None) -> tuple[float | None, str]:
+    """Return the Flesch reading ease, or what stands for it on another scale, and what it is called."""
+    if ease is None and score is not None and scale in SCALES_BY_NAME:
+        return round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
+    return ease, f"{name or ''}, {scale}" if scale else name or ""
+
+
+def _sentences(text: str) -> str:
+    """Return the lines of a text that end as sentences do."""
+    return "\n".join(filter(_SENTENCE.search, text.split("\n")))
 
 
 @page_by_page
@@ -136,8 +151,8 @@ def _is_enough(text: str) -> bool:
 _LONGEST = 200
 
 
-def _shared(site: Site, values: Sequence[Any]) -> Iterator[Finding]:
-    for group in site.alike(values):
+def _shared(site: Site, _: Any, texts_of: Callable[[Site], Sequence[Any]]) -> Iterator[Finding]:
+    for group in site.alike(values := texts_of(site)):
         for row in group:
             text = " ".join(values[row].split())
             yield Finding(row, text[:_LONGEST], f"Also on {site.others(group, row)}")
@@ -194,14 +209,6 @@ def _clusters(site: Site, threshold: float) -> Sequence[Any]:
     return near_clusters(site, site.indexable, threshold)
 
 
-def _same(site: Site, _: Any, column: str) -> Iterator[Finding]:
-    return _shared(site, site.values(column))
-
-
-def _heading(site: Site, _: Any) -> Iterator[Finding]:
-    return _shared(site, first_headings(site))
-
-
 def first_headings(site: Site) -> list[str | None]:
     """Return the first main heading of each page."""
     return [
@@ -210,19 +217,24 @@ def first_headings(site: Site) -> list[str | None]:
     ]
 
 
+ALIKE: Mapping[str, Callable[[Site], Sequence[Any]]] = {
+    "title_duplicate": lambda site: site.values("title"),
+    "description_duplicate": lambda site: site.values("description"),
+    "h1_duplicate": first_headings,
+}
+"""Rules on texts that pages have in common, and these texts."""
+
 RULES = rules_of(
     __name__,
     {
         "content_empty": _empty,
         "content_low": _low,
-        "readability_difficult": _difficult,
-        "readability_very_difficult": _very_difficult,
+        "readability_difficult": page_by_page(partial(_hard, least=VERY_DIFFICULT)),
+        "readability_very_difficult": page_by_page(partial(_hard, least=-math.inf)),
         "lorem_ipsum": _lorem_ipsum,
         "language_differs": _language_differs,
         "duplicate_page": _exact,
         "near_duplicate": _near,
-        "title_duplicate": partial(_same, column="title"),
-        "description_duplicate": partial(_same, column="description"),
-        "h1_duplicate": _heading,
+        **{name: partial(_shared, texts_of=texts_of) for name, texts_of in ALIKE.items()},
     },
 )

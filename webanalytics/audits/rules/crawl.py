@@ -155,7 +155,8 @@ def _loop(site: Site, _: Any) -> Iterator[Finding]:
             way.append(after)
         if after == row and not told & set(way):
             told |= set(way)
-            yield Finding(row, len(way), " → ".join(site.name(step)[:100] for step in (*way[:4], row)))
+            steps = [*map(site.name, way[:4]), *["…"] * (len(way) > 4), site.name(row)]
+            yield Finding(row, len(way), " → ".join(step[:100] for step in steps))
 
 
 def _redirected_on(site: Site, _: Any) -> Iterator[Finding]:

@@ -48,11 +48,7 @@ def _measured(measure: str, shown: str, beside: str, is_wrong: Callable[[Any, fl
 
 def _with_length(text: str | None, characters: int | None) -> str:
     shown = (text or "")[:LONGEST]
-    return (
-        shown
-        if characters is None
-        else f"{characters:,} {'character' if characters == 1 else 'characters'}: {shown}"
-    )
+    return shown if characters is None else f"{characters:,} character{'s' * (characters != 1)}: {shown}"
 
 
 def more(column: str, what: str) -> Find:

@@ -49,13 +49,18 @@ def _orphan(site: Site, _: Any) -> Iterator[Finding]:
     return (finding for finding in unlinked(site) if listing[finding.row])
 
 
-def _robots(site: Site, _: Any) -> Iterator[Finding]:
-    chosen: dict[str, int] = {}
+def _homes(site: Site) -> dict[str, int]:
+    """Return the page that stands for each origin: its home page, else its first one."""
+    found: dict[str, int] = {}
     for row, url in enumerate(site.addresses.requested):
         place = origin(url)
-        # The home page stands for its site, else the first page does.
-        if place is not None and (place not in chosen or url == f"{place}/"):
-            chosen[place] = row
+        if place is not None and (place not in found or url == f"{place}/"):
+            found[place] = row
+    return found
+
+
+def _robots(site: Site, _: Any) -> Iterator[Finding]:
+    chosen = _homes(site)
     for place, problems in site.robots.items():
         row = chosen.get(origin(place) or place, -1)
         if problems and row >= 0:
@@ -96,11 +101,7 @@ def _found(site: Site) -> dict[int, list[Entry]]:
 def _rows_of_files(site: Site) -> dict[str, int]:
     """Return the page that stands for each sitemap: the home page of its origin, else its first page."""
     first: dict[str, int] = {}
-    homes: dict[str, int] = {}
-    for row, url in enumerate(site.addresses.requested):
-        place = origin(url)
-        if place is not None and (url == f"{place}/" or place not in homes):
-            homes[place] = row
+    homes = _homes(site)
     for row, entries in _entries(site).items():
         for entry in entries:
             first[entry["sitemap"]] = min(row, first.get(entry["sitemap"], row))

@@ -12,7 +12,6 @@ from webanalytics.audits.site import Site
 
 
 def _faults(kind: str) -> Find:
-    """Return the search for pages with faults of a kind."""
 
     @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:

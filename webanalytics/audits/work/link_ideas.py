@@ -219,7 +219,6 @@ def _names(
 
 
 def _headed(site: Site, row: int) -> Iterator[str]:
-    """Yield the title and all headings of a page."""
     texts = (site.values("title")[row], *(entry.get("text") for entry in site.values("headings")[row] or ()))
     return (text for text in texts if isinstance(text, str))
 

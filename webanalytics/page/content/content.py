@@ -243,8 +243,11 @@ def chosen(
 
 
 def _by_scripts(page: Page) -> bool:
-    """Return whether little is shown before scripts have run."""
-    return len(page.visible_text) < LITTLE_CONTENT and page.document.holds(page.document.root, "script")
+    """Return whether little is shown before scripts have run; a saved page may have but links to them."""
+    return len(page.visible_text) < LITTLE_CONTENT and any(
+        element.tag == "script" or (element.tag == "link" and element.get("as") == "script")
+        for element in page.document.elements
+    )
 
 
 def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
