@@ -193,7 +193,7 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
         return False
     behind = slice(headings[0], headings[0] + NEAR_HEADING)
     priced = (column["currency"][behind] * column["digits"][behind]).any()
-    fields = [element.get("name") for element in page.document.elements if element.tag == "input"]
+    fields = [element.get("name") for element in page.document.tagged["input"]]
     # Some pages have a second form that stays in view; a list of goods may have one for each.
     return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
 
@@ -228,7 +228,7 @@ def chosen(
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
     around = [
-        not AROUND.isdisjoint((node.tag, node.get("role"))) and blocks.nodes[parent].tag != "blockquote"
+        (node.tag in AROUND or node.get("role") in AROUND) and blocks.nodes[parent].tag != "blockquote"
         for node, parent in zip(blocks.nodes, blocks.parents, strict=True)
     ]
     for left_out in (comments, _within(blocks, around)):

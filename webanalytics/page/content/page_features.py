@@ -145,9 +145,9 @@ def _of_blocks(table: Numbers, names: list[str]) -> dict[str, float]:
 def _of_texts(page: Page, blocks: Blocks) -> dict[str, float]:
     """Return how often phrases and elements are on a page."""
     said = "\n".join(blocks.texts)[:MOST_READ].lower()
-    tags = Counter([element.tag for element in page.document.elements])
+    tagged = page.document.tagged
     return {
         **{f"said_{name}": sum(map(said.count, phrases.split(";"))) for name, phrases in PHRASES.items()},
         "title_words": page.title.count(" "),
-        **{f"tag_{tag}": tags[tag] for tag in _COUNTED.split()},
+        **{f"tag_{tag}": len(tagged[tag]) for tag in _COUNTED.split()},
     }

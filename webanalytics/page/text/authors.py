@@ -218,7 +218,7 @@ def _properties(element: Element) -> list[str]:
 def _links(page: Page, wanted: Callable[[Element], Any]) -> Iterator[str]:
     """Yield the text of the first wanted link with a name, and of the wanted ones beside it."""
     beside: Element | None = None
-    links = (element for element in page.document.elements if element.tag == "a" and wanted(element))
+    links = (element for element in page.document.tagged["a"] if wanted(element))
     for element in islice(links, _MOST_ELEMENTS):
         if beside is not None and element.parent is not beside:
             return

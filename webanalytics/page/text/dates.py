@@ -313,9 +313,7 @@ def _searched_date(page: Page, modified: date | None) -> date | None:
         line for line in page.visible_text.split("\n") if len(line) <= _LONGEST_LINE and _YEAR.search(line)
     )
     days = [named for line in islice(lines, _MOST_LINES) if (named := days_in(line, _language(page)))]
-    times = (
-        parse_date(element.get("datetime")) for element in page.document.elements if element.tag == "time"
-    )
+    times = (parse_date(element.get("datetime")) for element in page.document.tagged["time"])
     found = next(filter(None, times), None)
     if found is None and len(shown := set[date]().union(*days)) == 1:
         found = shown.pop()
