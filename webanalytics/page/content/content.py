@@ -273,10 +273,10 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
             inside = slice(blocks.starts[node], blocks.ends[node])
             if 0 < float(chars[inside].sum()) < LARGEST_PART * float(chars.sum()):
                 alike.setdefault(outer if outer >= 0 and element.tag == "table" else node, []).append(inside)
+    links = chars * column["link_share"]
     for tables in alike.values():
         size, linked, kept = (
-            sum(float(values[inside].sum()) for inside in tables)
-            for values in (chars, chars * column["link_share"], chars * keep)
+            sum(float(values[inside].sum()) for inside in tables) for values in (chars, links, chars * keep)
         )
         if 2 * kept >= size or 4 * linked < size:
             for inside in tables:

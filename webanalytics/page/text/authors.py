@@ -269,8 +269,7 @@ def _linked(page: Page) -> Iterator[str]:
 
 def _spoken(page: Page) -> Iterator[str]:
     """Yield what follows "By" in the lines below the headline."""
-    lines = page.visible_text.split("\n")
-    place = headline_place(page, lines)
+    lines, place = headline_place(page)
     below = lines[place + 1 : place + _LINES_AFTER] if place is not None else []
     for line, following in pairwise((*below, "")):
         match = _BYLINE.match(line) if len(line) <= _LONGEST_BYLINE else None

@@ -216,8 +216,7 @@ def dateline(page: Page) -> date | None:
     >>> dateline(Page("<h1>Tea</h1><p>4 May 2022</p><p>Coffee</p><p>5 May 2022</p>")) is None
     True
     """
-    lines = page.visible_text.split("\n")
-    place = headline_place(page, lines)
+    lines, place = headline_place(page)
     if place is None:
         return None
     days: set[date] = set()
