@@ -309,9 +309,10 @@ def crowd(data: bytes) -> int:
     # What seem to be tags may stand in each other: no more than this is read of them.
     left = 2 * len(data)
     for found in _CROWDED.finditer(data):
-        attributes = _TOKEN.match(data, found.start())[3]  # type: ignore[index]
-        left -= len(attributes)
-        if left < 0 or len(_ANY_ATTRIBUTE.findall(attributes)) >= CROWDED_TAG:
+        token = _TOKEN.match(data, found.start())
+        assert token is not None
+        left -= len(token[0])
+        if left < 0 or len(_ANY_ATTRIBUTE.findall(token[3])) >= CROWDED_TAG:
             break
     else:
         return most
