@@ -310,9 +310,9 @@ def crowd(data: bytes) -> int:
     left = 2 * len(data)
     for found in _CROWDED.finditer(data):
         token = _TOKEN.match(data, found.start())
-        assert token is not None
-        left -= len(token[0])
-        if left < 0 or len(_ANY_ATTRIBUTE.findall(token[3])) >= CROWDED_TAG:
+        if token is None or (left := left - len(token[0])) < 0:
+            break
+        if len(_ANY_ATTRIBUTE.findall(token[3])) >= CROWDED_TAG:
             break
     else:
         return most
