@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -193,8 +193,7 @@ def _detector() -> LangDetector:
     return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
 
 
-@lru_cache(maxsize=8)  # the longest lines of a page are mostly those of its main text
-def candidates(text: str) -> Mapping[str, float]:
+def candidates(text: str) -> dict[str, float]:
     """Return the most probable languages of a text with their probabilities, the first one first."""
     found: dict[str, float] = {}
     for item in _detector().detect(" ".join(text.split()), k=_CANDIDATES):
