@@ -11,9 +11,12 @@ import pytest
 from tests.benchmarks.content import folder, pages, word_f1
 from tests.effort import BUSY_SECONDS
 from tests.page.test_markdown import rendered
-from webanalytics.page.content.content import Content, content
+from webanalytics.page.content.content import Content, content, known_texts
+from webanalytics.page.content.features import block_features
+from webanalytics.page.content.page_features import PHRASES, page_features
 from webanalytics.page.page import Page
 from webanalytics.page.tree import parse
+from webanalytics.page.visible_text import blocks_of
 
 PROSE = (
     "The keepers of the lanterns climb the stairs every evening, and carry oil with them in cans of tin. " * 3
@@ -417,3 +420,16 @@ def test_content_is_decided_once() -> None:
     page = Page(f"<p>{PROSE}")
     assert content(page) is content(page)
     assert parse(f"<p>{PROSE}").elements
+
+
+def test_each_phrase_counts_wherever_it_stands() -> None:
+    """One pass over the text counts as one for each phrase does, in each other and in longer words too."""
+    phrases = ";".join(PHRASES.values()).split(";")
+    lines = [f"{phrase.title()} un{phrase}ed" for phrase in phrases]
+    page = Page("".join(f"<p>{line}" for line in lines))
+    blocks = blocks_of(page.document)
+    numbers, names = page_features(page, blocks, *block_features(blocks, known_texts(page), page.title))
+    measured = dict(zip(names, numbers.tolist(), strict=True))
+    said = "\n".join(lines).lower()
+    for name, listed in PHRASES.items():
+        assert measured[f"said_{name}"] == sum(said.count(phrase) for phrase in listed.split(";")) > 0

@@ -109,6 +109,14 @@ def test_attributes_count_however_long_the_name_is(length: int) -> None:
     assert decoder.crowd(b"<" + b"a" * length + b" x=1" * 255 + b">") == 0
 
 
+def test_a_page_whose_scripts_have_no_crowd_is_not_read_token_by_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(decoder, "_count")
+    script = "<svg></svg><script>for(;i<" + "n.length&&" * 30 + "j;)" + "i<n" + " x=1;" * 200 + "</script>"
+    assert decoder.crowd(script.encode() * 50) == 0
+
+
 @pytest.mark.parametrize("other", ["<svg></svg>", "<select></select>", "<math></math>"])
 def test_a_script_beside_a_drawing_is_not_counted(other: str) -> None:
     page = f"<title>t</title>{other}<script>var s=i<n;{'x=1; ' * 11_000}</script><p id=a>Hello"

@@ -145,3 +145,10 @@ def test_only_the_first_declared_shadow_root_of_a_host_is_shown() -> None:
     root = "<template shadowrootmode=open>{}</template>"
     page = Page(f"<div>{root.format('a')}{root.format('b')}</div><div>{root.format('c')}</div>")
     assert page.visible_text.split("\n") == ["a", "c"]
+
+
+def test_elements_are_found_by_tag_where_lxml_finds_them(document: Document) -> None:
+    tags = {node.tag for node in document.tree.iter()} | {"nowhere"}
+    for tag in tags:
+        found = [element.position for element in document.tagged[tag]]
+        assert found == [place for place, node in enumerate(document.tree.iter()) if node.tag == tag]

@@ -306,7 +306,15 @@ def crowd(data: bytes) -> int:
     """
     merged = _MERGED.findall(data)
     most = sum(len(_ANY_ATTRIBUTE.findall(found)) for found in merged) if len(merged) >= CROWDED_TAG else 0
-    if _CROWDED.search(data) is None:
+    # What seem to be tags may stand in each other: no more than this is read of them.
+    left = 2 * len(data)
+    for found in _CROWDED.finditer(data):
+        token = _TOKEN.match(data, found.start())
+        if token is None or (left := left - len(token[0])) < 0:
+            break
+        if len(_ANY_ATTRIBUTE.findall(token[3])) >= CROWDED_TAG:
+            break
+    else:
         return most
     most = max(most, _count(data, unparsed=True))
     return max(most, _count(data, unparsed=False)) if _OTHERWISE.search(data) else most

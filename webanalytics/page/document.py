@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from lxml import etree
@@ -28,6 +30,7 @@ _put: Any = etree._Element.set
 _NO_NAME = re.compile(r"""[\x00-\x20\x7f&<>"'/{}\ufffe\uffff]""")
 # One for all elements without attributes: a page may have millions.
 _NOTHING = dict[str, str]().get
+_POSITION: Callable[[Element], int] = attrgetter("position")
 
 
 class Element:
@@ -88,7 +91,6 @@ class Document:
         self.noted = noted  # the elements that have some attributes, by attribute
         self.pieces = pieces  # the text that a reader sees, as `visible_text.shown` takes it
         self._read = 0
-        self._places: dict[str, list[int]] = {}
 
     @property
     def root(self) -> Element:
@@ -100,17 +102,23 @@ class Document:
         """The same tree as lxml's, made when it is first asked for."""
         return as_lxml(self.elements)
 
+    @cached_property
+    def tagged(self) -> Mapping[str, list[Element]]:
+        """Its elements by tag, in document order."""
+        found: dict[str, list[Element]] = defaultdict(list)
+        for element in self.elements:
+            found[element.tag].append(element)
+        return found
+
     def inside(self, element: Element) -> list[Element]:
         """Return the elements in an element, in document order."""
         return self.elements[element.position + 1 : element.end]
 
     def holds(self, element: Element, tag: str) -> bool:
         """Return whether there is an element of a tag in an element."""
-        places = self._places.get(tag)
-        if places is None:
-            places = self._places[tag] = [part.position for part in self.elements if part.tag == tag]
-        found = bisect_right(places, element.position)
-        return found < len(places) and places[found] < element.end
+        alike = self.tagged[tag]
+        found = bisect_right(alike, element.position, key=_POSITION)
+        return found < len(alike) and alike[found].position < element.end
 
     def may_read(self, element: Element) -> bool:
         """Return whether the text in an element may still be read: a page must not keep that busy."""

@@ -142,18 +142,9 @@ class Page:
         return self.document.noted[attribute]
 
     @cached_property
-    def _named(self) -> dict[str, list[Element]]:
-        """Its base, title, h1 and meta elements, from one pass."""
-        found: dict[str, list[Element]] = {"base": [], "title": [], "h1": [], "meta": []}
-        for element in self.document.elements:
-            if element.tag in found:
-                found[element.tag].append(element)
-        return found
-
-    @cached_property
     def title(self) -> str:
         """First title of the document that is not empty; a drawing's title does not count."""
-        for element in self._named["title"]:
+        for element in self.document.tagged["title"]:
             text = fold(drop_invisible(self.document.text_of(element)))
             if text and next(element.iterancestors("svg"), None) is None:
                 return text
@@ -163,23 +154,23 @@ class Page:
     def h1(self) -> str:
         """First main heading that is not empty."""
         document = self.document
-        headings = filter(document.may_read, self._named["h1"])
+        headings = filter(document.may_read, document.tagged["h1"])
         return next((text for node in headings if (text := fold(visible_text(document, node)))), "")
 
     @cached_property
-    def _metas(self) -> list[tuple[str, str]]:
-        """Names and contents of the meta elements that have both, in document order."""
-        metas = []
-        for meta in self._named["meta"]:
+    def _metas(self) -> dict[str, list[str]]:
+        """The contents of the meta elements that have one by their names, in document order."""
+        metas: dict[str, list[str]] = {}
+        for meta in self.document.tagged["meta"]:
             name = meta.get("name") or meta.get("property") or meta.get("itemprop")
             content = fold(meta.get("content"))
             if name and content:
-                metas.append((name.strip().lower(), content))
+                metas.setdefault(name.strip().lower(), []).append(content)
         return metas
 
     def metas(self, *names: str) -> list[str]:
         """Return the contents of the meta elements of these names, a name's before the next name's."""
-        return [content for name in names for key, content in self._metas if key == name]
+        return [content for name in names for content in self._metas.get(name, ())]
 
     @cached_property
     def description(self) -> str:
@@ -209,7 +200,7 @@ class Page:
     @cached_property
     def base_url(self) -> str:
         """Address that relative links of the page start from: the first base element with one counts."""
-        hrefs = (element.get("href") for element in self._named["base"])
+        hrefs = (element.get("href") for element in self.document.tagged["base"])
         href = next((href for href in hrefs if href is not None), "").strip(_URL_ENDS)
         if not href or href.lower().startswith(_NOT_A_BASE):
             return self.final_url

@@ -192,7 +192,9 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
                 unseen = False
         number = node.tag_id
         if number == _TEXT:
-            text, node = _run_of_text(node)
+            text, node = node.text_content, node.next
+            if node is not None and node.tag_id in _NO_ELEMENTS:
+                text, node = _run_of_text(text, node)
             if mends:
                 text = _UNWRITABLE.sub("", text)
             if not unseen:
@@ -214,7 +216,7 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
         kind = 0 if unseen else KINDS.get(tag, 0)
         if attributes:
             _note(element, noted, mends)
-            if not unseen and is_undisplayed(element):
+            if not unseen and ("hidden" in attributes or "style" in attributes) and is_undisplayed(element):
                 kind = UNSEEN
         if kind == BLOCK:
             show(EDGE)
@@ -235,11 +237,8 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
             node = node.next
 
 
-def _run_of_text(node: Any) -> tuple[str, Any]:
+def _run_of_text(text: str, node: Any) -> tuple[str, Any]:
     """Return a text with those that only comments part from it, and the node behind them."""
-    text, node = node.text_content, node.next
-    if node is None or node.tag_id not in _NO_ELEMENTS:
-        return text, node
     texts = [text]
     while node is not None and (node.tag_id == _TEXT or node.tag_id in _NO_ELEMENTS):
         if node.tag_id == _TEXT:

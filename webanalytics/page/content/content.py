@@ -193,7 +193,7 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
         return False
     behind = slice(headings[0], headings[0] + NEAR_HEADING)
     priced = (column["currency"][behind] * column["digits"][behind]).any()
-    fields = [element.get("name") for element in page.document.elements if element.tag == "input"]
+    fields = [element.get("name") for element in page.document.tagged["input"]]
     # Some pages have a second form that stays in view; a list of goods may have one for each.
     return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
 
@@ -228,7 +228,7 @@ def chosen(
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
     around = [
-        not AROUND.isdisjoint((node.tag, node.get("role"))) and blocks.nodes[parent].tag != "blockquote"
+        (node.tag in AROUND or node.get("role") in AROUND) and blocks.nodes[parent].tag != "blockquote"
         for node, parent in zip(blocks.nodes, blocks.parents, strict=True)
     ]
     for left_out in (comments, _within(blocks, around)):
@@ -276,10 +276,10 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
             inside = slice(blocks.starts[node], blocks.ends[node])
             if 0 < float(chars[inside].sum()) < LARGEST_PART * float(chars.sum()):
                 alike.setdefault(outer if outer >= 0 and element.tag == "table" else node, []).append(inside)
+    links = chars * column["link_share"]
     for tables in alike.values():
         size, linked, kept = (
-            sum(float(values[inside].sum()) for inside in tables)
-            for values in (chars, chars * column["link_share"], chars * keep)
+            sum(float(values[inside].sum()) for inside in tables) for values in (chars, links, chars * keep)
         )
         if 2 * kept >= size or 4 * linked < size:
             for inside in tables:

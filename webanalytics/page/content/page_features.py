@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import ahocorasick
 import numpy as np
 
 from webanalytics.page.content.features import Numbers, spread, words
@@ -59,6 +60,11 @@ PHRASES = {
     "more": "read more;continue reading;view all;see all;learn more",
     "review": "verified;out of 5;reviews;rating",
 }
+_PHRASES = ahocorasick.Automaton(ahocorasick.STORE_INTS)
+for _group, _listed in enumerate(PHRASES.values()):
+    for _phrase in _listed.split(";"):
+        _PHRASES.add_word(_phrase, _group)
+_PHRASES.make_automaton()
 _SUMMED = words("currency date call ends is_p is_li is_td is_h2 is_h3 is_pre is_button")
 MOST_READ = 100_000
 """Characters of a page's text in which phrases are counted."""
@@ -145,9 +151,10 @@ def _of_blocks(table: Numbers, names: list[str]) -> dict[str, float]:
 def _of_texts(page: Page, blocks: Blocks) -> dict[str, float]:
     """Return how often phrases and elements are on a page."""
     said = "\n".join(blocks.texts)[:MOST_READ].lower()
-    tags = Counter([element.tag for element in page.document.elements])
+    times = Counter([group for _, group in _PHRASES.iter(said)])
+    tagged = page.document.tagged
     return {
-        **{f"said_{name}": sum(map(said.count, phrases.split(";"))) for name, phrases in PHRASES.items()},
+        **{f"said_{name}": times[group] for group, name in enumerate(PHRASES)},
         "title_words": page.title.count(" "),
-        **{f"tag_{tag}": tags[tag] for tag in _COUNTED.split()},
+        **{f"tag_{tag}": len(tagged[tag]) for tag in _COUNTED.split()},
     }

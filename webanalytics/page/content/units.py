@@ -204,7 +204,8 @@ def _leave(row: list[list[Piece]], reaching: dict[int, int]) -> None:
 
 def _span(cell: Element, name: str) -> int:
     """Return over how many columns or rows a cell reaches."""
-    found = _SPAN.match(cell.get(name) or "")
+    said = cell.get(name)
+    found = _SPAN.match(said) if said else None
     return max(int(found[1]), 1) if found else 1
 
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import mul
 
 from webanalytics.page.keywords.segmentation import UNSPACED_LANGUAGES, segment
 from webanalytics.page.readability.syllables import DATA, patterns_of, syllable_counter
@@ -142,31 +143,10 @@ def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept:
         measures.known_words.clear()
         new = list(counted)
     long = measures.learn(new)
-    words = letters = syllables = polysyllables = hard = complex_words = long_words = monosyllables = 0
-    for piece, times in counted.items():
-        measure = measures.get(piece) or long[piece]
-        word, letter, syllable, polysyllable, hard_word, complex_word, long_word, monosyllable = measure
-        words += times * word
-        letters += times * letter
-        syllables += times * syllable
-        polysyllables += times * polysyllable
-        hard += times * hard_word
-        complex_words += times * complex_word
-        long_words += times * long_word
-        monosyllables += times * monosyllable
-    return Counts(
-        words=words,
-        pieces=len(pieces),
-        sentences=count_sentences(text),
-        characters=sum(map(len, pieces)),
-        letters=letters,
-        syllables=syllables,
-        polysyllables=polysyllables,
-        hard_words=hard,
-        complex_words=complex_words,
-        long_words=long_words,
-        monosyllables=monosyllables,
-    )
+    found = [measures.get(piece) or long[piece] for piece in counted]
+    times = counted.values()
+    words, *others = [sum(map(mul, column, times)) for column in zip(*found, strict=True)] or _NOTHING
+    return Counts(words, len(pieces), count_sentences(text), sum(map(len, pieces)), *others)
 
 
 def count_words(text: str) -> Counts:

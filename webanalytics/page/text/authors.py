@@ -218,7 +218,7 @@ def _properties(element: Element) -> list[str]:
 def _links(page: Page, wanted: Callable[[Element], Any]) -> Iterator[str]:
     """Yield the text of the first wanted link with a name, and of the wanted ones beside it."""
     beside: Element | None = None
-    links = (element for element in page.document.elements if element.tag == "a" and wanted(element))
+    links = (element for element in page.document.tagged["a"] if wanted(element))
     for element in islice(links, _MOST_ELEMENTS):
         if beside is not None and element.parent is not beside:
             return
@@ -269,8 +269,7 @@ def _linked(page: Page) -> Iterator[str]:
 
 def _spoken(page: Page) -> Iterator[str]:
     """Yield what follows "By" in the lines below the headline."""
-    lines = page.visible_text.split("\n")
-    place = headline_place(page, lines)
+    lines, place = headline_place(page)
     below = lines[place + 1 : place + _LINES_AFTER] if place is not None else []
     for line, following in pairwise((*below, "")):
         match = _BYLINE.match(line) if len(line) <= _LONGEST_BYLINE else None

@@ -216,8 +216,7 @@ def dateline(page: Page) -> date | None:
     >>> dateline(Page("<h1>Tea</h1><p>4 May 2022</p><p>Coffee</p><p>5 May 2022</p>")) is None
     True
     """
-    lines = page.visible_text.split("\n")
-    place = headline_place(page, lines)
+    lines, place = headline_place(page)
     if place is None:
         return None
     days: set[date] = set()
@@ -313,9 +312,7 @@ def _searched_date(page: Page, modified: date | None) -> date | None:
         line for line in page.visible_text.split("\n") if len(line) <= _LONGEST_LINE and _YEAR.search(line)
     )
     days = [named for line in islice(lines, _MOST_LINES) if (named := days_in(line, _language(page)))]
-    times = (
-        parse_date(element.get("datetime")) for element in page.document.elements if element.tag == "time"
-    )
+    times = (parse_date(element.get("datetime")) for element in page.document.tagged["time"])
     found = next(filter(None, times), None)
     if found is None and len(shown := set[date]().union(*days)) == 1:
         found = shown.pop()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.page.page import Page
+from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld, without_references
 from webanalytics.page.structured.offer import types_of
 from webanalytics.page.visible_text import drop_invisible
@@ -18,6 +18,7 @@ _SITE_NAMES = ("og:site_name", "publisher", "dc.publisher", "dcterms.publisher",
 _MAX_REFERENCES = 5
 
 
+@once_per_page
 def page_publisher(page: Page) -> dict[str, str | None] | None:
     """Return ``name``, ``url`` and ``logo`` of a page's publisher, None if it does not name one.
 
@@ -44,6 +45,7 @@ def page_publisher(page: Page) -> dict[str, str | None] | None:
     return {"name": plain_name(name), "url": None, "logo": None} if name else None
 
 
+@once_per_page
 def identified_items(page: Page) -> dict[str, dict[str, Any]]:
     """Return the JSON-LD items of a page that others may refer to, by ``@id``."""
     return {item["@id"]: item for item in jsonld(page) if isinstance(item.get("@id"), str) and len(item) > 1}
@@ -124,26 +126,29 @@ def page_headline(page: Page) -> str:
     declared = (plain_name(item.get("headline")) for item in main_items(page))
     if headline := next(filter(None, declared), ""):
         return headline
-    lines = page.visible_text.split("\n")
-    place = headline_place(page, lines)
+    lines, place = headline_place(page)
     line = lines[place] if place is not None else ""
     return line or page.h1 or next(iter(page.metas("og:title")), "") or page.title
 
 
-def headline_place(page: Page, lines: list[str]) -> int | None:
-    """Return the number of the line with the main heading, else of the longest that the title begins with.
+@once_per_page
+def headline_place(page: Page) -> tuple[list[str], int | None]:
+    """Return what a page shows line by line, and the number of the line with its main heading.
 
-    Of several the last: breadcrumbs and lists of news stand above an article.
+    Without one, that of the longest line that the title begins with; of several the last: breadcrumbs and
+    lists of news stand above an article.
     """
+    lines = page.visible_text.split("\n")
     title, headline = page.title, page.h1
     if not (headline and headline in lines and title.startswith(headline)):
         longest = max(filter(title.startswith, lines), key=len, default="")
         if longest and 3 * len(longest) >= len(title):
             headline = longest
     found = (number for number in reversed(range(len(lines))) if lines[number] == headline)
-    return next(found, None) if headline else None
+    return lines, next(found, None) if headline else None
 
 
+@once_per_page
 def main_items(page: Page) -> list[dict[str, Any]]:
     """Return the JSON-LD items that may be the page itself, articles first."""
     ranked = []
