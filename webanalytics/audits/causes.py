@@ -95,8 +95,6 @@ class _Cause:
 
 def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     """Return what to fix first, the most points first; see `Audit.causes`."""
-    issues = issues.copy(deep=False)
-    issues.attrs = {}  # which pandas copies for each part of a frame
     gained = pd.Series(health.points, index=issues.index)
     groups = {str(name): rows for name, rows in issues.groupby("rule", observed=True, sort=False)}
     rows: list[tuple[Any, ...]] = []
