@@ -213,8 +213,7 @@ def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories
     """Return the texts at some places, as categories or as texts."""
     codes, known = pd.factorize(np.array(texts, dtype=object))
     if as_categories:
-        dtype: Any = pd.CategoricalDtype(pd.Index(known))
-        return pd.Series(pd.Categorical.from_codes(codes[places], dtype=dtype), index=index)
+        return pd.Series(pd.Categorical.from_codes(codes[places], pd.Index(known)), index=index)
     cells = [*known.tolist(), None]  # the last for the code of a missing one, -1
     return make_series([cells[code] for code in codes[places].tolist()], "string", index)
 
@@ -243,9 +242,7 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     counted = issues[["pages", "indexable"]].astype("int64").assign(findings=_findings(issues))
     by = [issues[name] for name in names]
     sums = counted.groupby(by, observed=True, sort=False, dropna=False).sum()
-    counts: dict[tuple[Any, ...], list[int]] = dict(
-        zip(sums.index.tolist(), sums.to_numpy().tolist(), strict=True)
-    )
+    counts = dict(zip(sums.index.tolist(), sums.to_numpy().tolist(), strict=True))
     places = {name: place for place, name in enumerate(RULES)}
     ordered = sorted(
         counts.items(),
