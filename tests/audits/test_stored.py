@@ -23,6 +23,7 @@ from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs.frames.arrow import arrow_table
 from webanalytics.runs.storage import row_folder as saving
 from webanalytics.runs.storage.lazy_columns import StoredDtype
+from webanalytics.runs.storage.parts import RowParts
 
 WORDS = ["lamps", "tea", "island", "harbour", "brass", "lantern", "storm", "glass", "mended", "fleet"]
 
@@ -129,6 +130,19 @@ def test_it_is_loaded_again_and_saved_elsewhere(
     elsewhere = wa.load(part.save(tmp_path / "other"))
     same(elsewhere.raw, whole.raw.loc[SOME])
     same(pickle.loads(pickle.dumps(loaded)).raw, whole.raw)
+
+
+def test_a_column_of_few_rows_is_read_once(kept: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[tuple[str, str]] = []
+    real = RowParts._read
+
+    def counted(self: RowParts, part: Any, column: str) -> Iterator[Any]:
+        read.append((part.name, column))
+        return real(self, part, column)
+
+    monkeypatch.setattr(RowParts, "_read", counted)
+    assert cells(kept.raw["title"])[:2] == ["Page 0 of lamps", "Page 1 of lamps"]
+    assert len(read) == len(set(read)) == 4
 
 
 @pytest.mark.parametrize("name", ["title", "keywords", "links", "jsonld"])

@@ -115,12 +115,14 @@ def test_a_wrong_call_is_an_exit_status() -> None:
     assert re.fullmatch(r"webanalytics: The `output` parameter [^\n]+\n", done.stderr)
 
 
-def test_input_from_a_table_and_from_standard_input(site: SiteServer, tmp_path: Path) -> None:
+def test_input_from_a_table_and_from_standard_input(
+    called: Callable[..., subprocess.CompletedProcess[str]], site: SiteServer, tmp_path: Path
+) -> None:
     table = tmp_path / "urls.csv"
     table.write_text(f"name,from,to\nx,{site.url}/,{site.url}/b\n")
-    done = run("metadata", "--input", str(table), "--column", "to", "--allow-private", "-f", "jsonl")
+    done = called("metadata", "--input", str(table), "--column", "to", "--allow-private", "-f", "jsonl")
     assert json.loads(done.stdout)["title"] == "Second"
-    done = run("metadata", "--input", str(table), "--allow-private")
+    done = called("metadata", "--input", str(table), "--allow-private")
     assert done.returncode == 2
     assert "candidates are: `from`, `to`." in done.stderr
     done = subprocess.run(
@@ -164,7 +166,9 @@ def test_records_and_phones(called: Callable[..., subprocess.CompletedProcess[st
     assert json.loads(done.stdout)["phone"] == "+442079460018"
 
 
-def test_phones_update_merges_a_list(tmp_path: Path) -> None:
+def test_phones_update_merges_a_list(
+    called: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
     newer = tmp_path / "newer.json"
     newer.write_text('{"12125550199": "2026-01-02"}')
     environment = {**os.environ, "WEBANALYTICS_DATA": str(tmp_path / "data")}
@@ -176,10 +180,12 @@ def test_phones_update_merges_a_list(tmp_path: Path) -> None:
     with SiteServer({"/list.json": b'{"12125550198": "2026-01-03"}'}) as server:
         done = run("phones", "update", f"{server.url}/list.json", "--allow-private", env=environment)
     assert done.stdout.startswith("1 numbers added")
-    assert run("phones", "update", "none.json", env=environment).returncode == 2
+    assert called("phones", "update", "none.json").returncode == 2
 
 
-def test_images_are_converted_into_a_folder(tmp_path: Path) -> None:
+def test_images_are_converted_into_a_folder(
+    called: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
     from PIL import Image
 
     Image.new("RGB", (40, 30), "navy").save(tmp_path / "blue.png")
@@ -188,7 +194,7 @@ def test_images_are_converted_into_a_folder(tmp_path: Path) -> None:
     assert done.returncode == 0
     with Image.open(folder / "blue.webp") as image:
         assert image.size == (40, 30)
-    assert run("convert", str(tmp_path / "none.png"), "--output-format", "webp", cwd=tmp_path).returncode == 1
+    assert called("convert", str(tmp_path / "none.png"), "--output-format", "webp").returncode == 1
 
 
 def test_a_terminal_gets_a_table_and_a_bar(site: SiteServer) -> None:
@@ -254,7 +260,12 @@ def test_a_closed_pipe_is_no_error(site: SiteServer) -> None:
     assert "Error" not in done.stderr
 
 
-def test_a_hosted_api_does_the_work_of_a_table_of_urls(site: SiteServer, tmp_path: Path) -> None:
+def test_a_hosted_api_does_the_work_of_a_table_of_urls(
+    called: Callable[..., subprocess.CompletedProcess[str]],
+    site: SiteServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
     from tests.service.live import Server
 
     (tmp_path / "urls.csv").write_text(f"url\n{site.url}/\n{site.url}/b\n")
@@ -270,7 +281,8 @@ def test_a_hosted_api_does_the_work_of_a_table_of_urls(site: SiteServer, tmp_pat
         ]
 
         (tmp_path / "key.txt").write_text("22bce1bb-4929-4c08-a13f-6061b2c16adc\n")
-        wrong = run(*arguments, "--api-key-file", "key.txt", cwd=tmp_path)
+        monkeypatch.chdir(tmp_path)
+        wrong = called(*arguments, "--api-key-file", "key.txt")
         assert wrong.returncode == 2
         assert re.match(
             r"webanalytics: The `api_key` parameter .* accepts\. \(HTTP 401, request ", wrong.stderr

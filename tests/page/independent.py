@@ -35,11 +35,16 @@ Reader = Callable[[Element], Any]
 
 def parse(text: str) -> Element:
     """The root of a page as html5lib parses it for a browser with scripts."""
+    return parse_and_complain(text)[0]
+
+
+def parse_and_complain(text: str) -> tuple[Element, list[Any]]:
+    """The same, with what html5lib complains of in the source."""
     parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataLossWarning)
         root: Element = parser.parse(text, scripting=True)
-    return root
+    return root, parser.errors
 
 
 def name_of(element: Element) -> str:

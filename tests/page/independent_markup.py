@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -233,13 +233,9 @@ OURS: dict[str, Callable[[Page], Any]] = {
 }
 
 
-def head_errors(html: str) -> dict[str, bool]:
+def head_errors(complaints: Iterable[Any]) -> dict[str, bool]:
     """What html5lib's parser complains of in the source before and at the body."""
-    import html5lib
-
-    parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"))
-    parser.parse(html, scripting=True)
-    said = {(code, str(data.get("name", ""))) for _, code, data in parser.errors}
+    said = {(code, str(data.get("name", ""))) for _, code, data in complaints}
     return {
         "doctype": not any(code.startswith("expected-doctype-but-got") for code, _ in said),
         "ended": ("unexpected-end-tag", "head") in said or ("unexpected-start-tag", "body") in said,

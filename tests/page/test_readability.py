@@ -128,31 +128,36 @@ def assert_equal(textstat: ModuleType, text: str, language: str, tag: str) -> No
     assert (ours["wordCount"], ours["sentenceCount"]) == (theirs["wordCount"], theirs["sentenceCount"])
 
 
-def test_corpus_in_english(textstat: ModuleType, corpus_pages: dict[str, bytes]) -> None:
-    for content in corpus_pages.values():
-        assert_equal(textstat, main_text(Page(content)), "en", "en_US")
+Texts = list[tuple[str | None, str]]
 
 
-def test_corpus_in_its_languages(textstat: ModuleType, corpus_pages: dict[str, bytes]) -> None:
+@pytest.fixture(scope="module")
+def texts(corpus_pages: dict[str, bytes]) -> Texts:
+    """Language and main text of each saved page."""
+    return [(main_language(page), main_text(page)) for page in map(Page, corpus_pages.values())]
+
+
+def test_corpus_in_english(textstat: ModuleType, texts: Texts) -> None:
+    for _, text in texts:
+        assert_equal(textstat, text, "en", "en_US")
+
+
+def test_corpus_in_its_languages(textstat: ModuleType, texts: Texts) -> None:
     languages = {"de", "es", "fr", "pl"}
     seen = set()
-    for content in corpus_pages.values():
-        page = Page(content)
-        language = main_language(page)
+    for language, text in texts:
         if language in languages:
-            assert_equal(textstat, main_text(page), language, language)
+            assert_equal(textstat, text, language, language)
             seen.add(language)
     assert seen >= {"de", "es", "fr"}
 
 
-def test_lix_and_sachtextformel_in_german(textstat: ModuleType, corpus_pages: dict[str, bytes]) -> None:
+def test_lix_and_sachtextformel_in_german(textstat: ModuleType, texts: Texts) -> None:
     textstat.set_lang("de")
     seen = 0
-    for content in corpus_pages.values():
-        page = Page(content)
-        text = main_text(page)
+    for language, text in texts:
         # textstat takes every apostrophe out of a word before it measures it, but not before it divides it
-        if main_language(page) != "de" or "'" in text:
+        if language != "de" or "'" in text:
             continue
         seen += 1
         assert lix(count_words(text)) == pytest.approx(textstat.lix(text), abs=0.005)

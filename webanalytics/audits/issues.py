@@ -106,10 +106,17 @@ def find_issues(
     site.release()
     frame.attrs["webanalytics"] |= {
         "profile": chosen.name,
-        "rules_not_tried": not_tried,
+        "rules_not_tried": _OfRules(not_tried),
         "rules_failed": [one.rule.name for one in found if one.rule.name in failed],
     }
     return frame
+
+
+class _OfRules(dict[str, list[str]]):
+    """A dictionary in the attrs of a frame, which pandas copies deeply for each part that is taken of it."""
+
+    def __deepcopy__(self, memo: object) -> _OfRules:
+        return _OfRules(self)
 
 
 def _missing(site: Site, rule: Rule, known: dict[str, bool]) -> list[str]:
@@ -168,7 +175,7 @@ def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
     rows = np.concatenate([np.empty(0, np.int32), *places])
     of_hosts = np.repeat([one.rule.scope == "host" for one in found], counts).astype(bool)
     columns = {
-        "url": _addresses(site, rows, found, index, is_stored),
+        "url": _addresses(site, rows, of_hosts, index, is_stored),
         "page_title": _page_titles(site, np.where(of_hosts, -1, rows), index, is_stored),
     }
     which = np.repeat(np.arange(len(found), dtype=np.int32), counts)
@@ -187,17 +194,13 @@ def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
     return as_frame({name: columns[name] for name in COLUMNS}, index, "issues")
 
 
-def _addresses(site: Site, rows: Rows, found: list[Found], index: pd.Index, as_categories: bool) -> pd.Series:
+def _addresses(site: Site, rows: Rows, of_hosts: Any, index: pd.Index, as_categories: bool) -> pd.Series:
     """Return the addresses of issues: of their pages, or of their hosts."""
     urls: list[Any] = list(site.values("url"))
-    of_hosts: dict[int, str] = {}
-    for one in found:
-        if one.rule.scope == "host":
-            of_hosts |= {row: site.place_of_host(row) for row in one.rows.tolist()}
-    known = {row: len(urls) + place for place, row in enumerate(of_hosts)}
-    scopes = np.repeat([one.rule.scope == "host" for one in found], [len(one.rows) for one in found])
-    places = [known[row] if of_host else row for row, of_host in zip(rows.tolist(), scopes, strict=True)]
-    return _repeated([*urls, *of_hosts.values()], np.array(places, np.int32), index, as_categories)
+    hosts = {row: site.place_of_host(row) for row in rows[of_hosts].tolist()}
+    known = {row: len(urls) + place for place, row in enumerate(hosts)}
+    places = [known[row] if one else row for row, one in zip(rows.tolist(), of_hosts, strict=True)]
+    return _repeated([*urls, *hosts.values()], np.array(places, np.int32), index, as_categories)
 
 
 def _page_titles(site: Site, rows: Rows, index: pd.Index, as_categories: bool) -> pd.Series:
@@ -210,8 +213,7 @@ def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories
     """Return the texts at some places, as categories or as texts."""
     codes, known = pd.factorize(np.array(texts, dtype=object))
     if as_categories:
-        dtype: Any = pd.CategoricalDtype(pd.Index(known))
-        return pd.Series(pd.Categorical.from_codes(codes[places], dtype=dtype), index=index)
+        return pd.Series(pd.Categorical.from_codes(codes[places], pd.Index(known)), index=index)
     cells = [*known.tolist(), None]  # the last for the code of a missing one, -1
     return make_series([cells[code] for code in codes[places].tolist()], "string", index)
 
@@ -240,9 +242,7 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     counted = issues[["pages", "indexable"]].astype("int64").assign(findings=_findings(issues))
     by = [issues[name] for name in names]
     sums = counted.groupby(by, observed=True, sort=False, dropna=False).sum()
-    counts: dict[tuple[Any, ...], list[int]] = dict(
-        zip(sums.index.tolist(), sums.to_numpy().tolist(), strict=True)
-    )
+    counts = dict(zip(sums.index.tolist(), sums.to_numpy().tolist(), strict=True))
     places = {name: place for place, name in enumerate(RULES)}
     ordered = sorted(
         counts.items(),

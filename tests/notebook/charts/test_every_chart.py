@@ -255,4 +255,4 @@ def test_side_by_side_in_a_figure_of_the_users(name: str) -> None:
     left, right = figure.subplots(1, 2)
     assert draw(name, frame_of(name, 5), ax=right) is right
     assert not [*left.patches, *left.texts, *left.lines]
-    figure.savefig("/dev/null", format="png")
+    figure.savefig("/dev/null", format="rgba")

@@ -120,5 +120,12 @@ def test_the_largest_map(picture: Picture) -> None:
     picture(ax)
 
 
+def test_a_number_in_a_cell_takes_no_part_in_the_layout() -> None:
+    ax = keyword_heatmap(frame_of([("/a", "lamp", 4), ("/b", "lamp", 9), ("/b", "oil", 2)]))
+    inside = [text for text in ax.texts if text.get_text() in ("4", "9", "2")]
+    assert len(inside) == 3
+    assert not any(text.get_in_layout() for text in inside)
+
+
 def test_thousands_are_written_short() -> None:
     assert texts(keyword_heatmap(frame_of([("/a", "lamp", 4797), ("/b", "lamp", 999)])))[:2] == ["5k", "999"]

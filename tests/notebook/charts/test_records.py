@@ -103,8 +103,11 @@ def test_many_years_are_drawn_by_year(picture: Picture) -> None:
     picture(ax)
 
 
-def test_dates_from_nowhere_near(picture: Picture) -> None:
-    picture(disposable_by_month(phones((True, "SE", "0001-01-01"), (True, "SE", "9999-12-31"))))
+@pytest.mark.parametrize(
+    "dates", [("0001-01-01", "0050-01-01"), ("9950-12-31", "9999-12-31"), ("0900-01-01", "2024-01-01")]
+)
+def test_dates_from_nowhere_near(dates: tuple[str, str], picture: Picture) -> None:
+    picture(disposable_by_month(phones(*((True, "SE", date) for date in dates))))
 
 
 @pytest.mark.parametrize("date", [None, "", "soon", "2024-13-01", "20240101", 7])

@@ -42,7 +42,7 @@ def test_wide_labels_leave_room_for_the_chart(name: str, rows: int, picture: Pic
 def test_wide_labels_in_a_small_figure(name: str) -> None:
     figure = Figure(figsize=(5, 4), layout="constrained")
     draw(name, wide_frame(name, 4), ax=figure.subplots())
-    figure.savefig("/dev/null", format="png")
+    figure.savefig("/dev/null", format="rgba")
 
 
 def test_one_label_of_one_page() -> None:

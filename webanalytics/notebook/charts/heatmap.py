@@ -199,6 +199,7 @@ def paint_cells(ax: Axes, times: Cells, scores: Cells | None = None) -> bool:
             (0, 0),
             ha="center",
             fontsize=8.5,
+            in_layout=False,  # a number is within its cell
             color=style.text_on(colours(scale(shades[row, column]))),
         )
     return True

@@ -283,8 +283,9 @@ class TextValues(_Values):
 
 def cells(column: pd.Series) -> list[Any]:
     """Return the values of a column in memory, None for missing ones."""
-    found = column.astype(object)
-    return found.where(found.notna(), None).tolist()
+    found = column.to_numpy(object, copy=True)
+    found[column.array.isna()] = None
+    return found.tolist()
 
 
 class ColumnValues:

@@ -159,7 +159,7 @@ class RowParts:
 
     def blocks(self, column: str, places: Places) -> Iterator[list[Any]]:
         """Yield the values at some rows in the order of these, a bounded number at once; None for missing."""
-        size = self._block(column)
+        size = self._block(column) if len(places) > FRAME_ROWS else FRAME_ROWS  # no sample for a few
         for start in range(0, len(places), size):
             yield self._gathered(column, places[start : start + size])
 
