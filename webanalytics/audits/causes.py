@@ -88,12 +88,7 @@ class _Cause:
 
 def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     """Return what to fix first, the most points first; see `Audit.causes`."""
-<<<<<<< HEAD
     gained, issues = pd.Series(health.points, index=issues.index), issues[~health.told_again]
-    issues.attrs = {}  # which pandas copies for each part of a frame
-=======
-    gained = pd.Series(health.points, index=issues.index)
->>>>>>> h23
     groups = {str(name): rows for name, rows in issues.groupby("rule", observed=True, sort=False)}
     rows: list[tuple[Any, ...]] = []
     told: dict[str, float] = {}
