@@ -112,7 +112,9 @@ def _shared(frame: pd.DataFrame, counts: pd.DataFrame) -> list[str]:
     if "in_title" in frame:
         named = frame.loc[frame["in_title"].fillna(False).astype(bool), "keyword"].value_counts()
     else:
-        titles = [(title or "").lower() for title in data.strings(frame.get("title", pd.Series(dtype=object)))]
+        titles = [
+            (title or "").lower() for title in data.strings(frame.get("title", pd.Series(dtype=object)))
+        ]
         named = pd.Series([sum(term in title for title in titles) for term in said.index], said.index)
     few = SUBJECT * named.reindex(said.index, fill_value=0) < said
     return said.index[few].tolist() if named.any() else []
