@@ -5,7 +5,8 @@ Run once for each new release of a collection; the file it writes is kept in the
     python data/build_stop_words.py stopwords-iso.json stop-words/
 
 The first is the list of the package stopwordsiso (MIT), the second the folder of lists of the package
-stop-words (BSD-3-Clause); their licences are in `stop-words-LICENSE.txt` beside the result.
+stop-words (BSD-3-Clause); their licences are in `stop-words-LICENSE.txt` beside the result. What neither has
+is in `any-subject.txt`, which was written for the package.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import unicodedata
 from pathlib import Path
 
 TARGET = Path(__file__).resolve().parent.parent / "webanalytics" / "page" / "data" / "stop-words.txt"
+ANY_SUBJECT = Path(__file__).with_name("any-subject.txt")
 RENAMED = {"nb": "no"}
 
 # From this many words on, a letter that a list does not have means a broken encoding in the other one.
@@ -50,33 +52,6 @@ MISSING = {
     "τώρα χωρίς ώστε",
     "lt": "apie buvo kurie kurios nėra tačiau yra",
     "ur": "جیسے سکتے کیا کیونکہ لیکن نہیں ہے",
-}
-
-# Verbs, adverbs and adjectives of texts of any subject that neither collection has.
-ANY_SUBJECT = {
-    "de": "anschließend beispielsweise beste bestimmte bestimmten bieten bietet bleiben bleibt brauche "
-    "brauchen braucht bringen bringt dennoch direkt ebenfalls eigentlich einfach einfache einfachen "
-    "einzelne einzelnen erhalten erhält fall finden findest findet fälle fällen führen führt geben "
-    "genau gerne gleichzeitig halten heißt hierbei hierfür hierzu hält häufig insgesamt inzwischen "
-    "jederzeit klar lass lassen letzte letzten letzter liegen liegt längst lässt manchmal mehrere "
-    "mehreren möglichst nehmen neuer nimmt nächste nächsten nächster paar schließlich schnell schneller "
-    "sogar sorgen sorgt stehen stellen stellt tatsächlich ungefähr verschiedene verschiedenen vieles "
-    "völlig wahrscheinlich weiterer weiterhin wichtig wichtige wichtigen wichtigsten zeigen zeigt",
-    "en": "based easily include includes simply takes",
-    "es": "ayuda ayudar encontrar importante llegar mejores necesario necesita necesitas ofrece ofrecer "
-    "pequeño permite permiten quedar rápidamente seguir simplemente tomar",
-    "fr": "aller bonne derniers dernière dernières donner déjà grand grands jamais meilleur meilleure mettre "
-    "nouvelle nouvelles permettent petit petite pouvoir prendre presque prochain prochaine propose "
-    "proposer rapidement rester savoir simplement trouve trouver venir voir vouloir également",
-    "it": "aiuta arrivare bisogno dare devono diverse diversi grandi importante migliore migliori necessario "
-    "nuova nuove offrire permette piccolo possibile possono prendere restare rimane semplice "
-    "semplicemente trova trovare ultima ultime ultimi velocemente",
-    "nl": "bepaalde beste beter bieden biedt bijvoorbeeld blijft blijven daarnaast eenvoudig gaan gaat "
-    "gebruikt geeft geven goed goede groot grote klein kleine komen komt krijgen krijgt laat laatste "
-    "laten meeste nieuw nieuwe nodig snel soms staan staat vinden vindt volgende zorgen zorgt",
-    "pt": "ajudar chegar diferentes encontra encontrar fica ficar importante melhor melhores necessário "
-    "oferece oferecer pequeno permite permitem precisa rapidamente seguir simplesmente tomar várias "
-    "última últimas últimos",
 }
 
 # Encodings that words of the collections were misread with: what was meant, and what it was taken for.
@@ -118,6 +93,13 @@ def merged(first: set[str], second: set[str]) -> set[str]:
     return first | {word for word in second if set(word) <= alphabet}
 
 
+def of_any_subject() -> dict[str, set[str]]:
+    """Return the words of texts on any subject that were written for the package, by language."""
+    lines = [line for line in ANY_SUBJECT.read_text("utf-8").splitlines() if not line.startswith("#")]
+    blocks = (block.split(": ", 1) for block in "\n".join(lines).strip().split("\n\n"))
+    return {language: set(words.split()) for language, words in blocks}
+
+
 def main(collection: str, folder: str) -> None:
     """Write one line for each language: its code, then its words."""
     lists = {
@@ -130,8 +112,9 @@ def main(collection: str, folder: str) -> None:
         language = RENAMED.get(code, code)
         second = {word for entry in entries if (word := reread(cleaned(entry), language))}
         lists[language] = merged(lists.get(language, set()), second)
-    for language, words in [*MISSING.items(), *ANY_SUBJECT.items()]:
-        lists[language] |= {unicodedata.normalize("NFC", word) for word in words.split()}
+    added = [(language, set(words.split())) for language, words in MISSING.items()]
+    for language, words in [*added, *of_any_subject().items()]:
+        lists[language] |= {unicodedata.normalize("NFC", word) for word in words}
     lists["en"] -= set(ENGLISH_CONTENT.split())
     lines = [" ".join([language, *sorted(words)]) for language, words in sorted(lists.items())]
     TARGET.write_text("\n".join(lines) + "\n", "utf-8")

@@ -216,6 +216,40 @@ def test_stop_words(language: str, word: str) -> None:
     assert unicodedata.normalize("NFC", word) in stop_words_of(language)
 
 
+# A verb or an adverb that stands in texts of any subject: no function word, and no subject either.
+ANY_SUBJECT = {
+    "ar": "يوجد", "bg": "използва", "ca": "permeten", "cs": "umožňuje", "da": "tilbyder", "de": "ermöglicht",
+    "el": "χρειάζεται", "en": "provides", "es": "permiten", "et": "kasutatakse", "fi": "tarjoaa", "fr": "permettant",
+    "gl": "atopar", "he": "נמצאת", "hi": "चाहिए", "hr": "omogućuje", "hu": "található", "id": "menggunakan",
+    "it": "offrono", "ko": "다양한", "lt": "suteikia", "lv": "nodrošina", "nl": "biedt", "no": "tilbyr",
+    "pl": "umożliwia", "pt": "oferecem", "ro": "oferă", "ru": "позволяет", "sk": "poskytuje", "sl": "omogoča",
+    "sv": "erbjuder", "tr": "sunuyor", "uk": "пропонує", "ur": "چاہیے", "zh": "提供",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "word"), ANY_SUBJECT.items())
+def test_words_of_any_subject(language: str, word: str) -> None:
+    assert unicodedata.normalize("NFC", word) in stop_words_of(language)
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("ca", "dona general nova"),
+        ("cs", "nová velká"),  # Nová Paka, Velká Británie
+        ("de", "liebe lernen schreiben weiß"),  # nouns, and a colour
+        ("en", "essential hard main multiple online real strong"),  # hard drive, main street, real estate
+        ("fr", "acheter cours générale lire vivre"),
+        ("pl", "nowa nowy"),  # Nowa Zelandia
+        ("pt", "casa especial vida"),
+        ("ro", "marea"),  # Marea Neagră
+        ("ru", "новая новые"),
+    ],
+)
+def test_what_names_and_subjects_are_made_of_is_counted(language: str, words: str) -> None:
+    assert not stop_words_of(language) & set(words.split())
+
+
 def test_stop_word_lists_are_clean() -> None:
     assert len(languages()) == 58
     assert set(FUNCTION_WORDS) <= set(languages())

@@ -282,11 +282,23 @@ def bar_wanted(wanted: bool | None) -> bool:
 def progress_bar(total: int, name: str, done: int = 0, unit: str = "row", delay: float = 0) -> Any:
     """Return a bar: a widget in notebooks, text on standard error elsewhere."""
     if kernel() is not None:
-        from tqdm.auto import tqdm
+        from tqdm.notebook import tqdm
     else:
         from tqdm import tqdm
     how: dict[str, Any] = {"leave": False, "mininterval": 0.1, "dynamic_ncols": True}
-    return tqdm(total=total, initial=done, desc=name, unit=unit, delay=delay, **how)
+    if kernel() is None or delay:
+        return tqdm(total=total, initial=done, desc=name, unit=unit, delay=delay, **how)
+    from IPython.display import display
+
+    bar = tqdm(total=total, initial=done, desc=name, unit=unit, display=False, **how)
+    shown: Any = display(bar.container, display_id=True)  # type: ignore[no-untyped-call]
+
+    def end(close: bool = False, **style: Any) -> None:
+        bar.display(close=close, **style)
+        shown.update({"text/plain": ""} if close else bar.container, raw=close)
+
+    bar.disp = end  # saved notebooks, and those without widgets, show the text of the beginning else
+    return bar
 
 
 def watched(items: Iterable[T], total: int, name: str, unit: str) -> Iterator[T]:

@@ -126,7 +126,6 @@ def _size(inputs: Any) -> int:
 
 
 def _check_texts(texts: Texts, backend: Backend, operation: Operation) -> None:
-    """Raise `ParameterError` for texts that a backend does not take."""
     if backend.family == LOCAL_FAMILY:
         return
     if operation.alternative is None or operation.alternative.local:
@@ -230,7 +229,6 @@ class _Call:
         self._run.start(len(jobs), self._partial, name, self._options["progress"], self._builder.done)
 
     async def _open_checkpoint(self) -> None:
-        """Open the checkpoint, and take the results that it has."""
         again = self._options["redo"] == "failed"
 
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:

@@ -52,6 +52,22 @@ def test_the_distinctiveness_of_the_frame_is_drawn() -> None:
     assert colours(ax)[:2] == [[40, UNLIKELY, UNLIKELY], [12, UNLIKELY, UNLIKELY]]
 
 
+@pytest.mark.parametrize("named", ["maps", "rows"])
+def test_words_that_pages_share_whatever_they_are_about_are_left_out(named: str) -> None:
+    words = {f"/{n}": {"help": 9, "tea": 3 + n % 4, f"leaf{n}": 5} for n in range(12)}
+    if named == "maps":
+        titles = ["Green tea", *["A cup of tea"] * 5, *["Leaves"] * 6]
+        frame = pd.DataFrame({"url": list(words), "keywords": list(words.values()), "title": titles})
+    else:
+        frame = frame_of([(url, word, n) for url, found in words.items() for word, n in found.items()])
+        frame["in_title"] = (frame["keyword"] == "tea") & (frame.index < 18)
+    shown = labels(keyword_heatmap(frame, top=20, max_pages=20))
+    assert "tea" in shown
+    assert "help" not in shown
+    unknown = frame.drop(columns=frame.columns[-1])
+    assert "help" in labels(keyword_heatmap(unknown, top=20, max_pages=20))
+
+
 def test_one_page_does_not_own_the_colours() -> None:
     rest = [(f"/p{page}", word, 6) for page in range(90) for word in (f"own{page}", "oil", "boat", "time")]
     ax = keyword_heatmap(frame_of([("/a", "lamp", 356), ("/a", "oil", 6), ("/b", "wick", 9), *rest]))

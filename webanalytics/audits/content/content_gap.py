@@ -154,7 +154,6 @@ def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str
 
 
 def _joined(sides: Iterable[Terms]) -> Terms:
-    """Return the terms of several collections of pages as one."""
     made = Terms()
     for side in sides:
         numbers = made.numbers(side.names())
@@ -245,7 +244,6 @@ def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -
 
 
 def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
-    """Return the pages that use each term most, the first one the most."""
     best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
     numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
     hashes = dict(zip(Vocabulary(terms).hashes.tolist(), terms, strict=True))

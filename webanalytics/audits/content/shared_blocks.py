@@ -160,6 +160,5 @@ LEAD, QUOTED = 20, 60
 
 
 def _first_without(text: str, than: str) -> str:
-    """Return the first line of a text that another does not have."""
     known = set(than.split("\n"))
     return next((line for line in text.split("\n") if line not in known), "")

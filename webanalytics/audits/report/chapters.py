@@ -25,6 +25,7 @@ from webanalytics.audits.report.tables import (
 )
 from webanalytics.audits.words import number as written
 from webanalytics.audits.words import percent, phrase, points, say, several
+from webanalytics.page.keywords.keyness import SUBJECT
 from webanalytics.thresholds import AUDIENCES, SCALES_BY_NAME
 
 MOST_LANGUAGES = 20
@@ -240,8 +241,6 @@ def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
     return Chapter("keywords", say("Keywords"), note, tables)
 
 
-SUBJECT = 10
-"""Pages whose texts have a term for each whose title or main heading has it, from which on it is shared."""
 _TERM_COLUMNS = ("keyword", "pages", "frequency", "in_title", "in_h1")
 
 

@@ -14,7 +14,7 @@ from webanalytics.core.strings import counted
 from webanalytics.notebook.charts.keywords import tidy, why_none
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import path_labels
-from webanalytics.page.keywords.keyness import CRITICAL, UNLIKELY, keyness
+from webanalytics.page.keywords.keyness import CRITICAL, SUBJECT, UNLIKELY, keyness
 
 Cells = NDArray[np.float64]
 
@@ -36,6 +36,9 @@ def keyword_heatmap(
     The colour is the distinctiveness, on a logarithmic scale, so that one page with hundreds of repetitions
     does not wash out all others; the number is how often the term occurs on the page, where it fits. A term
     that is no more frequent on a page than chance explains has a number without colour.
+
+    Words that ten pages or more have and less than a tenth of them name in the title are those that the pages
+    share whatever they are about; they are left out where titles are known.
 
     Rows are the `top` terms that tell most about pages: their distinctiveness is added up over the pages, by
     its logarithm, so that a term of several pages has a better chance than the peculiarity of one, and no
@@ -77,7 +80,7 @@ def keyword_heatmap(
     top = data.whole_number(top, "top", 1, 100)
     max_pages = data.whole_number(max_pages, "max_pages", 1, 40)
     pages, counts = tidy(frame)
-    counts = _scored(counts)
+    counts = _scored(counts[~counts["keyword"].isin(_shared(frame, counts))])
     counts = counts[counts["keyword"].isin(_best(counts, top))]
     shown = _shown(counts, max_pages)
     counts = counts[counts["url"].isin(shown)]
@@ -99,6 +102,22 @@ def keyword_heatmap(
         notes.append(_legend(numbered, single=len(shown) < 2))
     captions.headline(ax, title or _title(chosen, shown), data.joined(*notes))
     return ax
+
+
+def _shared(frame: pd.DataFrame, counts: pd.DataFrame) -> list[str]:
+    """Return the words that many pages say and few name in their titles, whatever the pages are about."""
+    frame = data.pages(frame, ["url", "keywords", "title"])
+    said = counts["keyword"].value_counts()
+    said = said[said >= SUBJECT]
+    if "in_title" in frame:
+        named = frame.loc[frame["in_title"].fillna(False).astype(bool), "keyword"].value_counts()
+    else:
+        titles = [
+            (title or "").lower() for title in data.strings(frame.get("title", pd.Series(dtype=object)))
+        ]
+        named = pd.Series([sum(term in title for title in titles) for term in said.index], said.index)
+    few = SUBJECT * named.reindex(said.index, fill_value=0) < said
+    return said.index[few].tolist() if named.any() else []
 
 
 def _scored(counts: pd.DataFrame) -> pd.DataFrame:

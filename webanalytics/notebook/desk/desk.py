@@ -110,7 +110,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._describe(", ".join(said))
 
     def _on_upload(self, change: Any) -> None:
-        """Take the URLs out of a file."""
         if not change["new"]:
             return
         try:

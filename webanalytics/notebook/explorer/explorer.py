@@ -177,7 +177,6 @@ class Explorer(anywidget.AnyWidget):
             return None
 
     def _send_tables(self, asked: dict[str, Any]) -> None:
-        """Send the tables of a tab, each when it is ready."""
         tables = {"site": site_tables, "keywords": site_keywords, "to-do": work_tables}[asked["kind"]]
         for found in tables(self._judged().audit):
             self.send({"id": asked.get("id"), "last": False, **drawn(*found)})

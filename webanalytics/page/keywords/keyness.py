@@ -16,6 +16,9 @@ UNLIKELY = 3.84
 CRITICAL = 10.83
 """Keyness that chance alone exceeds in one of 1,000 terms."""
 
+SUBJECT = 10
+"""Pages whose texts have a term for each whose title or main heading has it, from which on it is shared."""
+
 
 def keyness(
     here: npt.ArrayLike, size: npt.ArrayLike, elsewhere: npt.ArrayLike, rest: npt.ArrayLike

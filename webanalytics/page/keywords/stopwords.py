@@ -58,9 +58,9 @@ def stop_words_of(language: str) -> frozenset[str]:
     -----
     The lists join Stopwords ISO (58 languages, MIT) and the package stop-words (33 of them, BSD). Both
     lists of English hold some two hundred nouns, verbs and adjectives (computer, research, website);
-    these were taken out: a page can be about them. Added to seven languages (de, en, es, fr, it, nl, pt) are
-    verbs, adverbs and adjectives that stand in texts of any subject. Languages in other than Latin script
-    get the English words too.
+    these were taken out: a page can be about them. Added to 38 languages are verbs, adverbs and adjectives
+    that stand in texts of any subject (`data/any-subject.txt`). Languages in other than Latin script get the
+    English words too.
 
     Examples
     --------

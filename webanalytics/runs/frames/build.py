@@ -82,7 +82,6 @@ class FrameBuilder:
         return self._frame(answers, [self.rows.labels[row] for row in kept], index)
 
     def _frame(self, answers: list[JobResult], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
-        """Lay the answers out in columns."""
         columns = {self.operations[0].input_column: make_series(labels, "string", index)}
         for head, pieces in self._pieces(answers):
             column = pieces[0] if len(pieces) == 1 else pd.concat(pieces, ignore_index=True)
@@ -223,7 +222,6 @@ def _status(outcomes: list[Outcome]) -> tuple[str, str | None, str | None, str |
 
 
 def _said(outcome: Outcome) -> str | None:
-    """Return what a row says of a failure."""
     return None if outcome.error is None else row_sentence(outcome.key, outcome.error)
 
 

@@ -115,7 +115,6 @@ def in_bounds(size: int, most: int) -> None:
 
 
 def _table(path: Path, suffix: str) -> Any:
-    """Return the table of a Parquet or Arrow file."""
     import pyarrow as pa
 
     try:

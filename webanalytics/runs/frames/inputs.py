@@ -202,7 +202,6 @@ def _from_iterable(inputs: Any, wanted: Wanted) -> list[Any]:
 
 
 def _page_urls(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> list[Any]:
-    """Return the URLs of saved pages; pages given only as HTML have none."""
     others = frame.drop(columns="html")
     if column is None and not len(others.columns):
         return [None] * len(frame)
@@ -412,7 +411,6 @@ def read_texts(texts: Texts, column: str | None = None) -> Rows:
 
 
 def _shown(value: Any) -> str | None:
-    """Return the beginning of a text, on one line."""
     if not isinstance(value, str):
         return None
     line = one_line(value[: 4 * SHOWN])

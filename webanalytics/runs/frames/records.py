@@ -47,7 +47,6 @@ def page_records(frame: pd.DataFrame, urls: list[Any]) -> list[Any]:
 
 
 def _fetched(url: str | None, cells: Mapping[str, Any]) -> Fetched:
-    """Return how a page was fetched, as far as its row says."""
     headers = _headers(cells.get("headers"))
     final, passed = _text(cells.get("final_url")), cells.get("redirects")
     way = _texts(passed)

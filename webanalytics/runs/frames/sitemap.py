@@ -34,7 +34,6 @@ def _failure(url: str, key: str, sentence: str, error_type: Any) -> dict[str, An
 
 
 def _entry_cells(file: SitemapFile, name: str) -> Iterable[Any]:
-    """Return one column of the entries of a file."""
     entries, count = file.entries, len(file.entries)
     match name:
         case "url":
@@ -55,7 +54,6 @@ def _entry_cells(file: SitemapFile, name: str) -> Iterable[Any]:
 
 
 def _cells(trees: Sequence[tuple[str, SitemapTree]], name: str) -> Iterator[Any]:
-    """Yield one column of all trees."""
     for given, tree in trees:
         is_empty = True
         for file in tree:
@@ -79,7 +77,6 @@ def _column(trees: Sequence[tuple[str, SitemapTree]], field: Field, index: pd.In
 
 
 def _facts(file: SitemapFile) -> dict[str, Any]:
-    """Return what is known of one file, in plain values."""
     return {
         "url": without_user(file.url),
         "source": file.source,

@@ -85,7 +85,6 @@ def counted_rows(frame: pd.DataFrame) -> str:
 
 
 def _failed(frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which rows failed."""
     if "status" not in frame:
         return np.zeros(len(frame), dtype=bool)
     return np.asarray(frame["status"] != "ok", dtype=bool)

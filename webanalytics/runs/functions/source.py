@@ -152,7 +152,6 @@ def function_source(operation: Operation) -> str:
 
 
 def _option_type(operation: Operation) -> str:
-    """Return the name of the type of the options that the function takes."""
     return f"{operation.kind.title()}Options"
 
 

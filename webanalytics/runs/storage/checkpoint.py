@@ -264,14 +264,12 @@ class Checkpoint:
             raise WriteError.at("store", "a folder that can be written to", error) from None
 
     def _begin(self) -> None:
-        """Find the parts and requests of earlier runs."""
         self._store.sweep(("part",))
         self._parts = sorted(self._store.parts(), key=number_of)
         self._next = 1 + max(map(number_of, self._parts), default=0)
         self.journal = journal.Journal(self._store, lambda: self._next)
 
     def _claim(self) -> None:
-        """Lock the folder."""
         links = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         handle = os.open(self._store.path / ".lock", os.O_RDWR | os.O_CREAT | links, 0o666)
         self._lock = os.fdopen(handle, "wb", buffering=0)

@@ -193,7 +193,6 @@ class RowParts:
     def _fill(
         self, made: Any, column: str, number: int, chunk: list[Any], targets: Any, offsets: Any
     ) -> None:
-        """Put the values of one part's rows in their places."""
         import pyarrow as pa
 
         begin = 0
@@ -295,7 +294,6 @@ def order_of(name: str) -> tuple[int, str]:
 
 
 def _layout(table: Any) -> dict[str, Any]:
-    """Return how a table is laid out."""
     layout: dict[str, Any] = json.loads(table.schema.metadata[LAYOUT])
     return layout
 

@@ -120,7 +120,6 @@ class SavingBuilder(FrameBuilder):
         return self.parts.table(frame, [digest(self.rows.jobs[number].subject) for number in numbers])
 
     def _row_of(self, number: int) -> int:
-        """Return the first row of an input."""
         return int(self._first_rows[number])
 
     def _write(self) -> list[int]:
@@ -135,7 +134,6 @@ class SavingBuilder(FrameBuilder):
         return finished
 
     def _keep_tables(self, numbers: list[int], tables: list[Any]) -> None:
-        """Write the rows of inputs to parts, and note where they are."""
         start = len(self.parts)
         try:
             self.parts.write(tables)

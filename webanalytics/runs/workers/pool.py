@@ -81,7 +81,6 @@ class StartedProcess:
 
 
 def _two_pipes() -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return both pipes of a worker, or none."""
     first = os.pipe()
     try:
         return first, os.pipe()

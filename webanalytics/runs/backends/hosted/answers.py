@@ -255,7 +255,6 @@ class Answers:
         return judged
 
     def _sentence(self, envelope: Mapping[str, Any]) -> str:
-        """Return what an answer says about a failure, or ""."""
         said = envelope.get("error")
         sentence = self._api.cleaned(said) if isinstance(said, str) else ""
         return sentence if sentence.strip() else ""
@@ -288,5 +287,4 @@ class Answers:
 
 
 def _without_reason(status: int) -> str:
-    """Return a message for a failure without one."""
     return str(Message("api_no_reason") if status in EXPECTED else Message("api_status", {"status": status}))

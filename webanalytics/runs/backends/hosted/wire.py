@@ -148,7 +148,6 @@ _FORBIDDEN: Mapping[str, tuple[str, type[HostedError], str]] = {
 
 
 def _forbidden(reply: Reply) -> str | None:
-    """Return the known reason for a 403, if any."""
     key = reply.failure.key
     if key in _FORBIDDEN:
         return key
