@@ -14,5 +14,5 @@ def near_duplicates(
     """Return the cluster of near duplicates of each text: the position of its first one, None for none."""
     found = NearDuplicates(threshold, minimum_words)
     for text in texts:
-        found.add(read_texts([(text, None)])[0].hashes if text else None)
+        found.add(read_texts([(text, frozenset(), None)])[0].hashes if text else None)
     return found.clusters()

@@ -94,20 +94,20 @@ def test_the_sample_does_not_depend_on_the_order_of_pages() -> None:
 def test_of_two_pages_the_main_text_is_the_content() -> None:
     shared = blocks_of({"a": "Menu\nLamp", "b": "Menu\nWick"})
     said = ("https://site.example/a", "Menu\nLamp", "Lamp")
-    assert shared.content(*said, "") == ("Lamp", "main")
-    assert shared.content(*said, "fragment") == ("Lamp", "main"), "all that is shown would hide thin pages"
-    assert shared.content(None, "Menu\nLamp", "", "") == ("Menu\nLamp", "visible")
-    assert shared.content(None, None, "Lamp", None) == ("Lamp", "main")
+    assert shared.content(*said, "")[:2] == ("Lamp", "main")
+    assert shared.content(*said, "fragment")[:2] == ("Lamp", "main"), (
+        "all that is shown would hide thin pages"
+    )
+    assert shared.content(None, "Menu\nLamp", "", "")[:2] == ("Menu\nLamp", "visible")
+    assert shared.content(None, None, "Lamp", None)[:2] == ("Lamp", "main")
     assert shared.content(None, None, None, None).text is None
 
 
 def test_a_text_that_stands_in_data_alone_is_content() -> None:
     texts = {f"{n}": f"Menu\nLamp {n}" for n in range(5)}
     said = "This lamp burns for thirty hours. " * 9
-    assert blocks_of(texts).content("https://site.example/1", texts["1"], said, "by_scripts") == (
-        said,
-        "main",
-    )
+    content = blocks_of(texts).content("https://site.example/1", texts["1"], said, "by_scripts")
+    assert (content.text, content.origin) == (said, "main")
 
 
 def test_pages_written_from_one_draft_keep_it() -> None:

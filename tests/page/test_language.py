@@ -264,3 +264,8 @@ border-radius: 4px; margin: 0 auto; padding: 2rem
 @pytest.mark.parametrize("text", NO_LANGUAGE)
 def test_names_codes_and_addresses_have_no_language(text: str) -> None:
     assert detect(text) == ""
+
+
+@pytest.mark.parametrize("code", ["de", "en", "es", "fr"])
+def test_capitals_are_read_as_small_letters(code: str) -> None:
+    assert detect(ARTICLE_1[code].upper(), min_confidence=0.4) == code

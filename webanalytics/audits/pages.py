@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from webanalytics.audits.content.duplicates import NearDuplicates
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.content.shared_blocks import Content
 from webanalytics.audits.content.words import PORTION, SHARED_FROM, TextRead, forget_pieces, read_texts
 from webanalytics.audits.directives.robots import directives
@@ -172,11 +173,13 @@ def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> li
 
 def _read(site: Site) -> Iterator[tuple[Content, TextRead]]:
     """Yield the content of each row, and what is told of it; of many pages, worker processes read it."""
-    rows = zip(site.contents(), site.values("visible_text"), strict=True)
+    known = zip(site.addresses.final, *map(site.values, CONTENT_COLUMNS), strict=True)
+    rows = ((site.shared_blocks.content(url, *said), said[0]) for url, *said in known)
 
     def messages() -> Iterator[tuple[list[Content], tuple[Any]]]:
         while portion := list(islice(rows, PORTION)):
-            yield [content for content, _ in portion], ([(own.text, visible) for own, visible in portion],)
+            texts = [(content.whole, content.shared, visible) for content, visible in portion]
+            yield [content for content, _ in portion], (texts,)
 
     for contents, read in shared_out(read_texts, messages(), len(site.pages) >= SHARED_FROM):
         yield from zip(contents, read, strict=True)
@@ -198,7 +201,7 @@ def _contents(site: Site, indexable: Sequence[bool]) -> dict[str, Cells]:
     rows = zip(site.good, _first_of(site, indexable), _read(site), *columns, strict=True)
     for good, is_first, (content, read), main_words, note in rows:
         values: tuple[Any, ...] = (None,) * 4
-        if good and content.text is not None:
+        if good and content.whole is not None:
             _, words, own, whole = read
             if whole and content.origin != "own":  # a main text may have lost what differs
                 own = whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 MASK = "…"
 
@@ -21,6 +22,7 @@ _OPAQUE = re.compile(
 )
 
 
+@lru_cache(maxsize=4_096)  # pages of a site repeat what is found on them
 def without_secrets(text: str) -> str:
     """Return a text whose addresses show no user information, and of tokens at most the beginning.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 from zlib import crc32
@@ -15,6 +16,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from webanalytics.audits.content.words import without_lines
 from webanalytics.urls import registrable_domain
 
 FEWEST_PAGES = 3
@@ -37,10 +39,16 @@ COLUMNS = ("visible_text", "text", "content_note")
 
 
 class Content(NamedTuple):
-    """The content of a page, None where nothing is known of it, and which of its texts that is."""
+    """The content of a page: one of its texts, None where nothing is known of it, without some lines."""
 
-    text: str | None
+    whole: str | None
     origin: Origin
+    shared: AbstractSet[str] = frozenset()
+
+    @property
+    def text(self) -> str | None:
+        """What is left of it."""
+        return self.whole if self.whole is None else without_lines(self.whole, self.shared)
 
     def is_doubtful(self, note: str | None) -> bool:
         """Return whether the page may say more than this, by its ``content_note``."""
@@ -112,12 +120,12 @@ class SharedBlocks:
         if not groups or all(at.get(groups[0]) is None for at in known_at):
             return Content(main, "main") if main else Content(visible, "visible")
         blocks = visible.split("\n")
-        template = set().union(*(known.intersection(blocks) for known in shared))
+        template = set[str]().union(*(known.intersection(blocks) for known in shared))
         if main and not note:
             prose = {line for line in template - self._of_several if len(line) >= PARAGRAPH and line in main}
             if 2 * sum(map(len, prose)) > len(main):  # the pages of a section are written from one draft
                 template -= prose
-        return Content("\n".join(line for line in blocks if line not in template), "own")
+        return Content(visible, "own", template)
 
 
 def _most_have(

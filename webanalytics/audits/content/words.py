@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from threading import get_ident
@@ -159,13 +160,25 @@ class TextRead(NamedTuple):
     whole: str  # and that of all that is visible
 
 
-def read_texts(pages: Sequence[tuple[str | None, str | None]]) -> list[TextRead]:
-    """Return what is told of contents and visible texts of pages; pieces are known in the next call too."""
+def without_lines(text: str, lines: AbstractSet[str]) -> str:
+    """Return a text without some of its lines."""
+    return "\n".join(line for line in text.split("\n") if line not in lines) if lines else text
+
+
+def read_texts(pages: Sequence[tuple[str | None, AbstractSet[str], str | None]]) -> list[TextRead]:
+    """Return what is told of pages; pieces of texts are known in the next call too.
+
+    A page is the text of its content, the lines that are no part of it, and all that is visible.
+    """
     known = _kept_pieces(get_ident())
     found = []
-    for own, whole in (((text or "").split() for text in page) for page in pages):
+    for text, shared, visible in pages:
+        whole = (visible or "").split()
+        is_all = text is visible and not shared  # most are where little is shared
+        own = whole if is_all else without_lines(text or "", shared).split()
         hashes, _, [counts] = known.read(own)
-        found.append(TextRead(hashes, int(counts.sum()), content_hash(own), content_hash(whole)))
+        hashed = content_hash(whole)
+        found.append(TextRead(hashes, int(counts.sum()), hashed if is_all else content_hash(own), hashed))
     return found
 
 

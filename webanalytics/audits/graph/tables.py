@@ -35,7 +35,7 @@ def table_of_pages(
                 [
                     *_named(canonical, "canonical"),
                     *_named(others, "hreflang"),
-                    *(Link(target, rel=int(target in closed)) for target in _web(linked)),
+                    *(Link(target, "", int(target in closed)) for target in _web(linked)),
                     *_loaded(loaded),
                 ],
             )
@@ -62,9 +62,9 @@ def _loaded(entries: object) -> Iterator[Link]:
             yield Link(url, kind=kind)
 
 
-def _web(urls: object) -> Iterator[str]:
-    if isinstance(urls, Iterable):
-        yield from (url for url in map(normal, urls) if url is not None)
+def _web(urls: object) -> list[str]:
+    found = map(normal, urls) if isinstance(urls, Iterable) else ()
+    return [url for url in found if url is not None]
 
 
 def crawl_columns(graph: LinkGraph, good: Sequence[bool], crawl: CrawlFacts) -> Mapping[str, list[Any]]:

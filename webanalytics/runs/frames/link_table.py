@@ -111,20 +111,19 @@ class LinkTableBuilder:
 
     def add(self, source: str, links: Iterable[Link]) -> None:
         """Add the links of a page, in document order."""
-        own = self.place(source)
-        rows = [
-            (
+        own, places = self.place(source), self._places
+        row: list[int] = []
+        for target, anchor, rel, kind, position, fragment, times in links:
+            row += (
                 own,
-                self.place(link.target),
-                self._text(self._anchors, link.anchor),
-                link.rel | KINDS.index(link.kind) << 8 | POSITIONS.index(link.position) << 16,
-                self._text(self._fragments, link.fragment),
-                link.times,
+                places.setdefault(target, len(places)),
+                self._text(self._anchors, anchor) if anchor else 0,
+                rel | KINDS.index(kind) << 8 | POSITIONS.index(position) << 16,
+                self._text(self._fragments, fragment) if fragment else 0,
+                times,
             )
-            for link in links
-        ]
-        if rows:
-            self._links.append(np.array(rows, np.int32))
+        if row:
+            self._links.append(np.array(row, np.int32).reshape(-1, 6))
 
     def _text(self, known: dict[str, int], text: str) -> int:
         return known.get(text, 0) if len(known) > self._most else known.setdefault(text, len(known))

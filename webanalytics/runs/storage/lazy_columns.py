@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -240,10 +240,6 @@ class _Values(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._column)
 
-    @overload
-    def __getitem__(self, row: int) -> Any: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Any]: ...
     def __getitem__(self, row: int | slice) -> Any:
         return self._part(row) if isinstance(row, slice) else self._value(range(len(self))[row])
 
@@ -278,7 +274,8 @@ class TextValues(_Values):
         return cells(self._column.iloc[rows])
 
     def _value(self, row: int) -> Any:
-        return self._part(slice(row, row + 1))[0]
+        found = self._column.array[row]
+        return found if isinstance(found, str) else None
 
 
 def cells(column: pd.Series) -> list[Any]:
