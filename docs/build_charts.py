@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +17,7 @@ from PIL.PngImagePlugin import PngInfo
 
 import webanalytics as wa
 from webanalytics.fetching.rendering.browser import executable
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.fetching.testing import sample_site
 from webanalytics.notebook import charts
 
@@ -27,6 +29,22 @@ PORT = 8123
 """Where the sample site is served, as the pictures show it."""
 SHOWS = "Shows"
 """Name of the text in a picture that says what it shows: a test compares it with what is said today."""
+ROBOTS = """
+User-agent: GPTBot
+User-agent: CCBot
+User-agent: meta-externalagent
+Disallow: /
+
+User-agent: Google-Extended
+User-agent: ClaudeBot
+Disallow: /blog/
+Disallow: /docs/
+Disallow: /news/
+
+User-agent: *
+Disallow: /offers/
+"""
+"""Made up, as that of the sample site does not tell crawlers apart."""
 CHANGING = re.compile(r"\S*\d\S*")
 """Numbers and ports, which differ from run to run and from machine to machine."""
 
@@ -110,6 +128,8 @@ def drawn() -> tuple[dict[str, Axes], wa.Audit]:
     clicks = pd.DataFrame({"url": crawl.pages["url"], "clicks": (900 / depths).round()})  # made up
     clicks["impressions"], clicks["position"] = clicks["clicks"] * 20 + 5, depths.pow(0.8)
     searched = crawl.with_search_data(clicks.drop_duplicates("url"))
+    robots = {origin: RobotsCopy(ROBOTS, 200) for origin in audit.origin.robots_files}
+    told_apart = replace(audit.origin, robots_files=robots)
     with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
@@ -117,7 +137,7 @@ def drawn() -> tuple[dict[str, Axes], wa.Audit]:
     made = {
         "clicks_by_cause": charts.clicks_by_cause(searched),
         "pages_against": charts.pages_against(searched, x="content_words", y="position"),
-        "crawler_access": charts.crawler_access(audit.ai_sections()),
+        "crawler_access": charts.crawler_access(wa.Audit(audit.raw, told_apart)),
         "crawl_depth": charts.crawl_depth(crawl),
         "site_map": charts.site_map(crawl),
         "link_flow": charts.link_flow(crawl),

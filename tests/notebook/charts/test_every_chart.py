@@ -146,6 +146,8 @@ def test_ten_thousand_rows(name: str, picture: Picture) -> None:
 @each_chart
 def test_labels_from_anywhere(name: str, picture: Picture) -> None:
     frame = frame_of(name, len(ODD)).astype(object)
+    if "share" in frame:  # sections that are alike stand together
+        frame["share"] = [place / 10 for place in range(len(ODD))]
     for column in (
         "url",
         "keyword",

@@ -69,6 +69,14 @@ def test_the_countries_with_fewest_numbers_stand_together(picture: Picture) -> N
     picture(ax)
 
 
+def test_no_bar_is_of_one_number_where_others_are_of_more(picture: Picture) -> None:
+    rows = [(True, "SE", None), (False, "SE", None), *((True, name, None) for name in ("FR", "DE", "US"))]
+    ax = disposable_by_country(phones(*rows))
+    assert dict(zip(labels(ax), widths(ax), strict=True)) == {"SE": 50, "3 other": 100}
+    assert texts(ax)[1] == "100 %  (3 of 3)"
+    picture(ax)
+
+
 def test_a_number_of_no_country_and_one_without_an_answer() -> None:
     ax = disposable_by_country(phones((True, None, None), (None, "SE", None)))
     assert labels(ax) == ["unknown"]

@@ -28,16 +28,17 @@ def crawler_access(
 ) -> Axes:
     """Draw which crawlers may read which sections of a site: the share of the pages that are open to each.
 
-    Rows are sections, the largest ones first after the top of the site; columns are crawlers, grouped by what
-    they read pages for. A dark cell is open, a light one with "0" closed, one in between in part. Where
-    nothing is closed, one sentence says so.
+    Rows are sections of which something is closed, the largest ones first after the top of the site, those
+    with equal cells together; columns are crawlers, grouped by what they read pages for. A dark cell is open,
+    a light one with "0" closed, one in between in part. Where nothing is closed, or the same to all crawlers,
+    one sentence says so.
 
     Parameters
     ----------
     frame : DataFrame
         An audit, or what its `Audit.ai_sections` returned.
     max_sections : int
-        The most sections to draw, those with the most pages.
+        The most rows to draw, those with the most pages.
 
     Raises
     ------
@@ -50,7 +51,7 @@ def crawler_access(
     ...                       "pages": [3, 5], "share": [1.0, 0.0]})
     >>> ax = crawler_access(frame)
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['/', '/blog']
+    ['/blog']
     """
     max_sections = data.whole_number(max_sections, "max_sections", 1, 60)
     audit: Any = frame
@@ -65,24 +66,46 @@ def crawler_access(
     good = rows[usable]
     good = good.assign(section=good["section"].fillna(""), purpose=good["purpose"].fillna(""))
     crawlers = _crawlers(good)
-    sections, hidden = _sections(good, max_sections)
+    shares = good.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean").clip(0, 1)
+    closed = shares[(shares < 1).any(axis=1)]
+    closed = closed.reindex(columns=[name for name, _ in crawlers])
+    rows_of = _alike_sections(closed, _sections(good[good["section"].isin(closed.index)]))
+    sections, hidden = rows_of[:max_sections], sum(map(len, rows_of[max_sections:]))
     notes = [data.left_out(picked, usable, "without a share") if len(picked) > 1 else ""]
     ax = style.start(ax, style.row_height(len(sections), 3.2, 0.28))
-    if not sections:
+    if good.empty:
         none = "No page whose robots.txt is known."
         captions.message(ax, data.why_empty(picked, none, none, none))
-    elif (good["share"] >= 1).all():
+    elif closed.empty:
         captions.message(ax, f"robots.txt leaves every page open to {counted(len(crawlers), 'crawler')}.")
+    elif len(crawlers) > 1 and (closed.nunique(axis=1) == 1).all():
+        captions.message(ax, _alike(closed.mean(axis=1), len(crawlers), len(shares) - len(closed)))
     else:
-        shares = good.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean")
-        cells = shares.reindex(index=sections, columns=[name for name, _ in crawlers]).to_numpy(float)
-        _draw(ax, np.clip(cells, 0, 1))
+        _draw(ax, closed.reindex(index=[names[0] for names in sections]).to_numpy(float))
         _name(ax, sections, crawlers)
-        notes = [f"{hidden:,} smaller sections left out" if hidden else "", *notes, _LEGEND]
-    captions.headline(ax, title or _title(crawlers, sections), data.joined(*notes))
+        whole = counted(len(shares) - len(closed), "section")
+        notes = [
+            f"{whole} open to all" if len(shares) > len(closed) else "",
+            f"{hidden:,} smaller sections left out" if hidden else "",
+            *notes,
+            _LEGEND,
+        ]
+    captions.headline(ax, title or _title(crawlers), data.joined(*notes))
     return ax
 
 
+def _alike(shares: pd.Series, crawlers: int, whole: int) -> str:
+    """Return what is open, where it is the same to all crawlers."""
+    least = shares.sort_values(kind="stable").head(_MOST_SAID)
+    parts = [f"{percent(share)} of /{name}" for name, share in least.items()]
+    if len(shares) > len(least):
+        parts.append(f"a part of {counted(len(shares) - len(least), 'further section')}")
+    if whole:
+        parts.append(f"all of {counted(whole, 'other section')}")
+    return f"robots.txt makes no difference between {crawlers:,} crawlers. Open to each: {', '.join(parts)}."
+
+
+_MOST_SAID = 5
 _LEGEND = "numbers: % of pages that robots.txt leaves open"
 
 
@@ -93,15 +116,21 @@ def _crawlers(rows: pd.DataFrame) -> list[tuple[str, str]]:
     return sorted(known, key=lambda pair: order.index(pair[1]) if pair[1] in order else len(order))
 
 
-def _sections(rows: pd.DataFrame, most: int) -> tuple[list[str], int]:
+def _sections(rows: pd.DataFrame) -> list[str]:
     sizes = rows.groupby("section", sort=False)["pages"].max().sort_values(ascending=False, kind="stable")
-    names = [str(name) for name in sizes.index]
-    shown = names[:most]
-    return sorted(shown, key=lambda name: name != ""), len(names) - len(shown)
+    return sorted(map(str, sizes.index), key=lambda name: name != "")
 
 
-def _title(crawlers: list[tuple[str, str]], sections: list[str]) -> str:
-    if not crawlers or not sections:
+def _alike_sections(shares: pd.DataFrame, names: list[str]) -> list[list[str]]:
+    """Return the sections that are drawn as one row each, as their cells are equal."""
+    found: dict[bytes, list[str]] = {}
+    for name, cells in zip(names, shares.reindex(index=names).to_numpy(float), strict=True):
+        found.setdefault(cells.tobytes(), []).append(name)
+    return list(found.values())
+
+
+def _title(crawlers: list[tuple[str, str]]) -> str:
+    if not crawlers:
         return "Crawlers by section"
     return f"What {counted(len(crawlers), 'crawler')} may read, by section"
 
@@ -134,8 +163,9 @@ def _draw(ax: Axes, cells: Any) -> None:
             )
 
 
-def _name(ax: Axes, sections: list[str], crawlers: list[tuple[str, str]]) -> None:
-    rows = [f"/{name}" for name in sections]
+def _name(ax: Axes, sections: list[list[str]], crawlers: list[tuple[str, str]]) -> None:
+    others = [f" and {counted(len(names) - 1, 'other')}" if names[1:] else "" for names in sections]
+    rows = [f"/{names[0]}{more}" for names, more in zip(sections, others, strict=True)]
     captions.cell_labels(ax, rows, [name for name, _ in crawlers], _WIDEST_NAME)
     ax.set_ylim(max(len(sections), style.FEWEST_ROWS) - 0.5, -1.2)  # room for the headings of the groups
     purposes = [purpose for _, purpose in crawlers]

@@ -24,8 +24,8 @@ def disposable_by_country(
     """Draw what share of each country's numbers is disposable.
 
     The country with the most numbers is at the top, because a share of few numbers says little; the
-    counts are next to each bar. Countries beyond `top` share the last row. Rows without a phone number are
-    left out and counted.
+    counts are next to each bar. Countries beyond `top` share the last row, and so do those of one number
+    where others have more. Rows without a phone number are left out and counted.
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def _by_country(found: pd.DataFrame, top: int) -> pd.DataFrame:
     """Return name, disposable and all numbers of the countries, by descending count, then share."""
     table = found.groupby("country", sort=True)["flag"].agg(disposable="sum", numbers="count").reset_index()
     table = table.sort_values("numbers", ascending=False, kind="stable")
-    shown, rest = table.head(top), table.iloc[top:]
+    several = int((table["numbers"] > 1).sum()) or top  # a share of one number is no share
+    shown, rest = table.head(min(top, several)), table.iloc[min(top, several) :]
     share = shown["disposable"] / shown["numbers"]
     order = np.lexsort((shown["country"], -share, -shown["numbers"]))
     shown = shown.iloc[order]
