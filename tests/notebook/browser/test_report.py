@@ -240,7 +240,7 @@ def test_rules_open_with_their_pages(reader: Reader, report: Path, audit: MadeAu
     first = rule.locator("tbody tr").first.inner_text()
     assert f"\t{found['value'].iloc[0]:.0f}\t" in first
     assert found["evidence"].iloc[0] in first
-    assert "Threshold: 70" in rule.inner_text()
+    assert "Threshold (pixels): 70" in rule.inner_text()
     assert "Mend what description too short names." in rule.inner_text()
     rule.get_by_role("button", name="Last").click()
     assert found["evidence"].iloc[-1] in rule.locator("tbody tr").last.inner_text()
