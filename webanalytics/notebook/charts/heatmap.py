@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import ahocorasick
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -112,12 +113,19 @@ def _shared(frame: pd.DataFrame, counts: pd.DataFrame) -> list[str]:
     if "in_title" in frame:
         named = frame.loc[frame["in_title"].fillna(False).astype(bool), "keyword"].value_counts()
     else:
-        titles = [
-            (title or "").lower() for title in data.strings(frame.get("title", pd.Series(dtype=object)))
-        ]
-        named = pd.Series([sum(term in title for title in titles) for term in said.index], said.index)
+        titles = data.strings(frame.get("title", pd.Series(dtype=object)))
+        written = "\n".join(title or "" for title in titles).lower()
+        named = pd.Series([found for _, found in _automaton(said.index).iter(written)]).value_counts()
     few = SUBJECT * named.reindex(said.index, fill_value=0) < said
     return said.index[few].tolist() if named.any() else []
+
+
+def _automaton(terms: pd.Index) -> ahocorasick.Automaton:
+    made = ahocorasick.Automaton()
+    for term in ("\0", *terms):  # an automaton of no words cannot search
+        made.add_word(term, term)
+    made.make_automaton()
+    return made
 
 
 def _scored(counts: pd.DataFrame) -> pd.DataFrame:
