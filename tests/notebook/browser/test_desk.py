@@ -29,6 +29,7 @@ def test_stopping_midway_keeps_the_rows_and_the_kernel_answers_meanwhile(lab: La
         notebook.shot("desk-running")
         press(notebook, "Stop")
         notebook.output().get_by_text("Stopped at").first.wait_for()
+        notebook.shot("desk-stopped")
         open_tab(notebook, "Pages")
         rows = int(notebook.execute("print(len(desk.frame))"))
         assert 0 < rows < 60
