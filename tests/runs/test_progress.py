@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from typing import Any
 
 import nbformat
 import pytest
@@ -33,24 +34,41 @@ def test_the_environment_can_switch_it_on() -> None:
     assert "hmac: " in done.stderr
 
 
-def run_cell(source: str) -> list[nbformat.NotebookNode]:
+class Front(NotebookClient):
+    """A client that remembers what was displayed at first, whatever took its place."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.displayed: list[set[str]] = []
+
+    def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+        if msg["msg_type"] == "display_data":
+            self.displayed.append(set(msg["content"]["data"]))
+        return super().process_message(msg, cell, cell_index)
+
+
+def run_cell(source: str) -> tuple[list[nbformat.NotebookNode], list[set[str]]]:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(textwrap.dedent(source))])
-    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
-    return notebook.cells[0].outputs
+    front = Front(notebook, timeout=60, kernel_name="python3")
+    front.execute()
+    return notebook.cells[0].outputs, front.displayed
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_notebook_shows_a_widget_and_no_noise() -> None:
-    outputs = run_cell(CALL.format(more=""))
+    outputs, displayed = run_cell(CALL.format(more=""))
     kinds = {output.get("name", output.output_type) for output in outputs}
     assert "stderr" not in kinds
-    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
+    assert any("application/vnd.jupyter.widget-view+json" in kinds for kinds in displayed)
+    assert [output["data"] for output in outputs if "data" in output] == [{"text/plain": ""}], (
+        "done, and gone"
+    )
     assert any(output.get("text") == "3000\n" for output in outputs)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_await_works_in_a_cell_and_progress_can_be_off() -> None:
-    outputs = run_cell(
+    outputs, _ = run_cell(
         """
         import webanalytics as wa
         frame = await wa.aio.hmac(["a", "b"], secret="k", progress=False)
