@@ -321,6 +321,7 @@ def _say(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _check_output(arguments: argparse.Namespace) -> None:
+    """Refuse a file that cannot be written before any work is done."""
     if arguments.output is None:
         return
     path = Path(arguments.output)

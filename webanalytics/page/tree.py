@@ -216,7 +216,7 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
         kind = 0 if unseen else KINDS.get(tag, 0)
         if attributes:
             _note(element, noted, mends)
-            if not unseen and ("hidden" in attributes or "style" in attributes) and is_undisplayed(element):
+            if not unseen and is_undisplayed(element):
                 kind = UNSEEN
         if kind == BLOCK:
             show(EDGE)

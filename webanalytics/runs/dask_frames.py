@@ -105,6 +105,7 @@ def _answered(
     arguments: Mapping[str, Any],
     fields: Mapping[str, Field],
 ) -> pd.DataFrame:
+    """Answer a partition, on the machine that computes it."""
 
     def answer() -> Any:
         return loops.run(function(part, column=column, **arguments))

@@ -244,6 +244,7 @@ def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -
 
 
 def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
+    """Return the pages that use each term most, the first one the most."""
     best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
     numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
     hashes = dict(zip(Vocabulary(terms).hashes.tolist(), terms, strict=True))

@@ -337,6 +337,7 @@ def site_keywords(
 
 
 def _by_page(found: Terms, top: int) -> pd.DataFrame:
+    """Return one row for each page and term, the most distinctive first."""
     names = found.names()
     columns: dict[str, list[Any]] = {name: [] for name in _PAGE_COLUMNS}
     for page, scores in zip(found.pages, found.keyness(), strict=True):
@@ -358,6 +359,7 @@ def _by_page(found: Terms, top: int) -> pd.DataFrame:
 
 
 def _by_site(found: Terms, top: int) -> pd.DataFrame:
+    """Return one row for each term of the site, the most frequent first."""
     names, (counts, pages) = found.names(), found.frequencies()
     size = len(names)
     words, whole = np.zeros(size, np.int64), np.zeros(size, bool)

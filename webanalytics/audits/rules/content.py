@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from webanalytics.audits.content.duplicates import MINIMUM_WORDS, THRESHOLD
@@ -19,7 +19,7 @@ from webanalytics.audits.content.words import words_in
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
-from webanalytics.audits.site import Site
+from webanalytics.audits.site import PORTION_ROWS, Site
 from webanalytics.runs.storage.temporary_texts import SpilledSequence
 from webanalytics.thresholds import SCALES_BY_NAME, not_prose
 
@@ -79,8 +79,6 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
 
 
 def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
-    from webanalytics.page.readability.readability import score  # it takes the words it knows along
-
     columns = ("wordCount", "sentenceCount", *_EASE, "language", "final_url", *CONTENT_COLUMNS)
     for row, words, sentences, *given, language, url, visible, main, note in site.read(*columns):
         ease, evidence = _ease(*given)
@@ -90,12 +88,19 @@ def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
         if 2 * len(_sentences(text)) < len(text):
             continue  # a list of names has none
         if len(said := _sentences(main or "")) < MOST * len(main or ""):
-            found = score(said, language or "en")  # which takes the items of a list for one sentence
+            found = _scored(said, language or "en")  # the columns take the items of a list for one sentence
             if not_prose(found["wordCount"], found["sentenceCount"]):
                 continue
             ease, evidence = _ease(*map(found.__getitem__, _EASE))
         if ease is not None and least <= ease < limit:
             yield Finding(row, ease, evidence)
+
+
+@lru_cache(maxsize=PORTION_ROWS)  # two rules ask for the same pages, a portion at a time
+def _scored(text: str, language: str) -> Mapping[str, Any]:
+    from webanalytics.page.readability.readability import score  # it takes the words it knows along
+
+    return score(text, language)
 
 
 _EASE = ("fleschReadingEase", "fleschReadingEaseText", "readability_score", "readability_scale")

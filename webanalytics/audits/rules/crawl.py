@@ -155,7 +155,8 @@ def _loop(site: Site, _: Any) -> Iterator[Finding]:
             way.append(after)
         if after == row and not told & set(way):
             told |= set(way)
-            steps = [*map(site.name, way[:4]), *["…"] * (len(way) > 4), site.name(row)]
+            left_out = ["…"] if len(way) > 4 else []
+            steps = [*map(site.name, way[:4]), *left_out, site.name(row)]
             yield Finding(row, len(way), " → ".join(step[:100] for step in steps))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from webanalytics.audits.rules.base import Find, Finding, page_by_page
 from webanalytics.audits.site import Site
+from webanalytics.core.strings import counted
 
 SHOWN = 5
 """Most items of one page that its evidence names."""
@@ -48,7 +49,7 @@ def _measured(measure: str, shown: str, beside: str, is_wrong: Callable[[Any, fl
 
 def _with_length(text: str | None, characters: int | None) -> str:
     shown = (text or "")[:LONGEST]
-    return shown if characters is None else f"{characters:,} character{'s' * (characters != 1)}: {shown}"
+    return shown if characters is None else f"{counted(characters, 'character')}: {shown}"
 
 
 def more(column: str, what: str) -> Find:

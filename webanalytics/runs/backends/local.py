@@ -138,6 +138,7 @@ class _Run:
         return JobResult(job.number, (Outcome.failed(error),) * several, fetched)
 
     async def _answer(self, job: Job) -> JobResult:
+        """Answer one job, or raise `ShortageError`."""
         fetched: Fetched | None = None
         failed: RowError
         try:

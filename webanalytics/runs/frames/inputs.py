@@ -202,6 +202,7 @@ def _from_iterable(inputs: Any, wanted: Wanted) -> list[Any]:
 
 
 def _page_urls(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> list[Any]:
+    """Return the URLs of saved pages; pages given only as HTML have none."""
     others = frame.drop(columns="html")
     if column is None and not len(others.columns):
         return [None] * len(frame)

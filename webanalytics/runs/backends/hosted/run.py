@@ -179,6 +179,7 @@ class HostedRun:
             yield chunk
 
     async def _deliver(self, group: Group) -> None:
+        """Deliver results, and wait until they are saved."""
         if group:
             taken = asyncio.Event()
             self._groups.put_nowait((group, taken))
