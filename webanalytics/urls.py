@@ -357,8 +357,7 @@ def common_section(urls: Sequence[str]) -> str:
     >>> common_section(["https://a.example/docs/x", "https://a.example/blog/x"])
     ''
     """
-    parts = [url.partition("?")[0].split("/")[:-1] for url in urls if url.count("/") > 2]
-    if not parts or len(parts) < len(urls):
-        return ""
-    shared = [one[0] for one in takewhile(lambda names: len(set(names)) == 1, zip(*parts, strict=False))]
+    folders = [url.partition("?")[0].rpartition("/")[0] + "/" for url in urls]
+    ends = [folder.split("/")[:-1] for folder in (min(folders, default=""), max(folders, default=""))]
+    shared = [name for name, other in takewhile(lambda both: both[0] == both[1], zip(*ends, strict=False))]
     return "/".join(shared) + "/" if len(shared) > 3 else ""

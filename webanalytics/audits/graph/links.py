@@ -21,6 +21,7 @@ from webanalytics.audits.graph.metrics import (
     clicks,
     distinct,
     least,
+    once,
     pagerank,
     scaled,
 )
@@ -156,7 +157,7 @@ class LinkGraph:
                 "page": by_end(self.target_row, self.rows),
                 "row": by_end(self.row[self.table.target], self.rows),
             }
-        found = np.union1d(self._ends["page"].of(row), self._ends["row"].of(row))
+        found = once(np.concatenate((self._ends["page"].of(row), self._ends["row"].of(row))))
         own = self.source_row[found]
         kept: Longs = found[(own != row) & (own != self.page_of(row)) & (own >= 0)]
         return kept

@@ -9,7 +9,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.schema import frame_of
+from webanalytics.runs.frames.schema import make_columns
 
 Side: TypeAlias = Literal["in", "out"]
 
@@ -43,31 +43,31 @@ def neighbours(graph: LinkGraph, row: int, side: Side, most: int = MOST) -> list
     """Return where anchors of other pages come from, or those of this one lead to, in their order."""
     links = graph.leading_to(row) if side == "in" else graph.leaving(row)
     ends = graph.table.source if side == "in" else graph.table.target
+    links = links[graph.hyperlinks[links]]
     found: dict[int, list[int]] = {}
-    for link in links[graph.hyperlinks[links]].tolist():
-        found.setdefault(int(ends[link]), []).append(link)
-    return [_neighbour(graph, place, known) for place, known in list(found.items())[:most]]
+    for place, link in zip(ends[links].tolist(), links.tolist(), strict=True):
+        if place in found or len(found) < most:
+            found.setdefault(place, []).append(link)
+    return [_neighbour(graph, place, known) for place, known in found.items()]
 
 
 def _neighbour(graph: LinkGraph, place: int, links: list[int]) -> Neighbour:
     texts = list(dict.fromkeys(text for text in map(graph.anchor, links) if text))
     shown = " | ".join(texts[:_TEXTS]) + (f" | and {len(texts) - _TEXTS} more" if texts[_TEXTS:] else "")
-    count = int(graph.table.times[links].sum())
-    return Neighbour(graph.table.urls[place], shown, count, bool(graph.followed[links].any()))
+    count, followed = sum(map(graph.table.times.item, links)), any(map(graph.followed.item, links))
+    return Neighbour(graph.table.urls[place], shown, count, followed)
 
 
 def neighbours_frame(graph: LinkGraph, urls: list[Any], most_rows: int = MOST_ROWS) -> pd.DataFrame:
     """Return the neighbours of all pages, of each the first few."""
     most = max(3, min(MOST, most_rows // max(2 * len(urls), 1)))
     sides: tuple[Side, Side] = ("in", "out")
-    return frame_of(
-        COLUMNS,
-        (
-            {"url": url, "side": side, "other": found.url, "anchor": found.anchor}
-            | {"links": found.links, "followed": found.followed}
-            for row, url in enumerate(urls)
-            if isinstance(url, str)
-            for side in sides
-            for found in neighbours(graph, row, side, most)
-        ),
-    )
+    rows = [
+        (url, side, *found)
+        for row, url in enumerate(urls)
+        if isinstance(url, str)
+        for side in sides
+        for found in neighbours(graph, row, side, most)
+    ]
+    cells = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
+    return pd.DataFrame(make_columns(cells, COLUMNS))

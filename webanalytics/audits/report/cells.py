@@ -83,7 +83,10 @@ def column(frame: pd.DataFrame, name: str, longest: int = LONGEST) -> list[Scala
         places, values = pd.factorize(series)
         known = [*(scalar(value, longest) for value in values.tolist()), None]
         return [known[place] for place in places.tolist()]
-    return [scalar(value, longest) for value in values_of_column(series)]
+    return [
+        value if type(value) is str and len(value) <= longest else scalar(value, longest)
+        for value in values_of_column(series)
+    ]
 
 
 class Cells:
@@ -104,15 +107,11 @@ class Cells:
 
     def places(self, values: Iterable[Scalar]) -> list[int]:
         """Return the position of each value."""
-        return [self._place(value) for value in values]
-
-    def _place(self, value: Scalar) -> int:
-        key = (type(value), value)
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = len(self.values)
-            self.values.append(value)
-        return place
+        keys = [(type(value), value) for value in values]
+        new = [key for key in dict.fromkeys(keys) if key not in self._places]
+        self._places.update(zip(new, range(len(self.values), len(self.values) + len(new)), strict=True))
+        self.values += [value for _, value in new]
+        return [self._places[key] for key in keys]
 
 
 def table(cells: Cells, frame: pd.DataFrame, names: Sequence[str]) -> dict[str, list[int]]:
