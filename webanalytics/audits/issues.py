@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from webanalytics.audits.rules.base import PageByPage, Rule
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.operations import FACTS
+from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.schema import as_frame, make_series
 from webanalytics.runs.storage.lazy_columns import parts_of
 from webanalytics.thresholds import PRIORITIES
@@ -139,23 +140,23 @@ def _search(site: Site, found: Sequence[Found]) -> set[str]:
     """Let the rules look at the site, and return the names of those that broke off."""
     failed: set[str] = set()
 
-    def search(one: Found) -> None:
+    alone = [one for one in found if isinstance(one.rule.find, PageByPage) and one.rule.scope == "page"]
+    alone.sort(key=lambda one: one.rule.columns)  # one after the other read the same
+    others = [one for one in found if one not in alone]
+
+    def in_turn() -> Iterator[Found]:
+        for rows in site.portions:
+            with site.portion(rows):
+                yield from alone
+        yield from others
+
+    for one in watched(in_turn(), len(alone) * len(site.portions) + len(others), "rules", "rule"):
         try:
-            one.search(site)
+            if one.rule.name not in failed:
+                one.search(site)
         except Exception:  # odd data in one page must not cost the whole audit
             log.exception("the rule %s failed", one.rule.name)
             failed.add(one.rule.name)
-
-    alone = [one for one in found if isinstance(one.rule.find, PageByPage) and one.rule.scope == "page"]
-    alone.sort(key=lambda one: one.rule.columns)  # one after the other read the same
-    for rows in site.portions:
-        with site.portion(rows):
-            for one in alone:
-                if one.rule.name not in failed:
-                    search(one)
-    for one in found:
-        if one not in alone:
-            search(one)
     return failed
 
 

@@ -20,6 +20,7 @@ from webanalytics.audits.graph.tables import crawl_columns
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.fetching.robots import RobotsCopy
+from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
@@ -181,8 +182,10 @@ def _read(site: Site) -> Iterator[tuple[Content, TextRead]]:
             texts = [(content.whole, content.shared, visible) for content, visible in portion]
             yield [content for content, _ in portion], (texts,)
 
-    for contents, read in shared_out(read_texts, messages(), len(site.pages) >= SHARED_FROM):
-        yield from zip(contents, read, strict=True)
+    size = len(site.pages)
+    portions = shared_out(read_texts, messages(), size >= SHARED_FROM)
+    read = (one for contents, told in portions for one in zip(contents, told, strict=True))
+    yield from watched(read, size, "contents", "page")
     forget_pieces()
 
 

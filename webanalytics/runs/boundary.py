@@ -274,6 +274,12 @@ class Run:
 current_run: ContextVar[Run | None] = ContextVar("webanalytics_run", default=None)
 
 
+shown_by: ContextVar[Callable[[int, int, str], None] | None] = ContextVar(
+    "webanalytics_shown_by", default=None
+)
+"""What shows how much is done, of how much, and of what, where that is no bar of its own."""
+
+
 def bar_wanted(wanted: bool | None) -> bool:
     """Return whether to draw a bar; by default only where somebody would see it."""
     return wanted if wanted is not None else kernel() is not None or sys.stderr.isatty()
@@ -303,6 +309,11 @@ def progress_bar(total: int, name: str, done: int = 0, unit: str = "row", delay:
 
 def watched(items: Iterable[T], total: int, name: str, unit: str) -> Iterator[T]:
     """Yield items; after two seconds a bar says how many a second are done, and how long the rest takes."""
+    if (show := shown_by.get()) is not None:
+        for done, item in enumerate(items, 1):
+            yield item
+            show(done, total, name)
+        return
     if not bar_wanted(options.progress):
         yield from items
         return

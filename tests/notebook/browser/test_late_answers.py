@@ -69,3 +69,24 @@ def test_a_page_chosen_while_it_is_asked_for_unasked_is_shown(late: PlainPage) -
     page.locator(ROW.format(0)).locator("td").nth(2).click()
     late.release()
     page.locator(".wa-panel[data-tab=pages] .wa-page-title").get_by_text(URLS[0]).wait_for()
+
+
+def test_how_far_the_work_is_is_said_until_its_answer_comes(
+    chromium: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webanalytics.notebook.explorer.explorer.TELL_SECONDS", 0.0)
+    html = [f"<title>Page {number}</title><p>Tea" for number in range(40)]
+    audit = wa.audit(pd.DataFrame({"url": URLS, "html": html}), progress=False, workers=1)
+    made = PlainPage(chromium, Explorer(audit))
+    made.holding = True
+    page, status = made.draw(), ".wa-explorer > .wa-note[role=status]"
+    page.wait_for_timeout(100)
+    *told, answer = made.held
+    assert '"progress": "Contents: 40 of 40"' in "".join(told)
+    made.held = [text for text in told if "Contents: 40 of 40" in text]
+    made.release()
+    page.locator(status).get_by_text("Contents: 40 of 40").wait_for()
+    made.held = [answer]
+    made.release()
+    page.get_by_role("tab", name="Issues (").wait_for()
+    assert page.locator(status).text_content() == ""

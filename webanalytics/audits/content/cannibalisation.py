@@ -20,6 +20,7 @@ from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.page.keywords.keyness import UNLIKELY, keyness
+from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.schema import frame_of
 from webanalytics.urls import host_of
 
@@ -75,7 +76,8 @@ def _rivals(site: Site, min_score: float) -> pd.DataFrame:
     for group in _groups(site):
         names = group.names()
         claims = _claims(group)
-        for one, other in _candidates(claims):
+        pairs = _candidates(claims)
+        for one, other in watched(pairs, len(pairs), "competing pages", "pair"):
             score = _likeness(claims[one].weights, claims[other].weights)
             if score >= min_score:
                 pair = _pair(claims[one], claims[other], score, names)

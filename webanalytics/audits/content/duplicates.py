@@ -26,6 +26,7 @@ import numpy.typing as npt
 from webanalytics.audits.content.words import word_hash, words
 from webanalytics.audits.graph.metrics import once
 from webanalytics.errors import ParameterError
+from webanalytics.runs.boundary import watched
 from webanalytics.runs.storage.temporary_texts import Spill
 
 Shingles: TypeAlias = npt.NDArray[np.uint64]
@@ -239,7 +240,8 @@ class _Search:
         self.bucket_of = np.zeros((len(signatures), bands), np.int32)
 
     def run(self) -> None:
-        for band in range(self.bucket_of.shape[1]):
+        bands = self.bucket_of.shape[1]
+        for band in watched(range(bands), bands, "near duplicates", "round"):
             for bucket in self._buckets(band):
                 label = self.clusters.label[bucket]
                 if len(bucket) and (label != label[0]).any():

@@ -9,6 +9,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.boundary import watched
 from webanalytics.runs.frames.schema import make_columns
 
 Side: TypeAlias = Literal["in", "out"]
@@ -64,7 +65,7 @@ def neighbours_frame(graph: LinkGraph, urls: list[Any], most_rows: int = MOST_RO
     sides: tuple[Side, Side] = ("in", "out")
     rows = [
         (url, side, *found)
-        for row, url in enumerate(urls)
+        for row, url in enumerate(watched(urls, len(urls), "links", "page"))
         if isinstance(url, str)
         for side in sides
         for found in neighbours(graph, row, side, most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -23,11 +24,14 @@ from webanalytics.notebook.explorer.site import drawn, links_of, site_keywords, 
 from webanalytics.notebook.explorer.summary import static_html, summary
 from webanalytics.notebook.explorer.table import clean, column, pages_of, table, with_derived
 from webanalytics.notebook.widgets.previews import TYPES, details, file_bytes
+from webanalytics.runs.boundary import shown_by
 from webanalytics.runs.frames.foreign import as_pandas
 
 _SCRIPTS = ("dom", "filters", "table", "page", "overview", "panels", "site", "issues", "explorer")
 CHUNK_BYTES = 4_000_000
 """Bytes of each piece of a file sent to the browser: servers limit the size of a message."""
+TELL_SECONDS = 1.0
+"""How often the browser is told how far the work is."""
 
 
 def _asset(name: str) -> str:
@@ -131,12 +135,24 @@ class Explorer(anywidget.AnyWidget):
         }
         if not isinstance(content, dict) or content.get("kind") not in answers:
             return
+        told_at = time.monotonic()
+
+        def tell(done: int, total: int, name: str) -> None:
+            nonlocal told_at
+            if time.monotonic() - told_at >= TELL_SECONDS:
+                told_at = time.monotonic()
+                said = f"{name.capitalize()}: {done:,} of {total:,}"
+                self.send({"id": content.get("id"), "progress": said})
+
+        token = shown_by.set(tell)
         try:
             answers[content["kind"]](content)
         except WebAnalyticsError as error:
             self.send({"id": content.get("id"), "error": str(error)})
         except Exception as error:  # the browser waits for an answer
             self.send({"id": content.get("id"), "error": f"This could not be done ({type(error).__name__})."})
+        finally:
+            shown_by.reset(token)
 
     def _send_details(self, asked: dict[str, Any]) -> None:
         row = int(asked["row"])

@@ -59,12 +59,15 @@ class Explorer {
     this.asked += 1;
     const id = `${this.id}-${this.asked}`;
     return new Promise((resolve, reject) => {
-      const done = (settle, value) => { clearTimeout(timer); this.waiting.delete(id); settle(value); };
+      let told = false;
+      const done = (settle, value) => { clearTimeout(timer); this.waiting.delete(id); if (told) this.say(""); settle(value); };
       const late = () => done(reject, new Error("The kernel does not answer; is it running?"));
       let timer = setTimeout(late, PATIENCE);
+      const waitOn = () => { clearTimeout(timer); timer = setTimeout(late, PATIENCE); };
       this.waiting.set(id, (content, buffers) => {
         if (content.error) return done(reject, new Error(content.error));
-        if (onPart?.(content, buffers) === false) { clearTimeout(timer); timer = setTimeout(late, PATIENCE); return undefined; }
+        if (content.progress) { told = true; this.say(content.progress); return waitOn(); }
+        if (onPart?.(content, buffers) === false) return waitOn();
         return done(resolve, [content, buffers]);
       });
       this.model.send({ ...request, id });
