@@ -1,4 +1,4 @@
-"""Pages a second of crawlers on one loopback site: `webanalytics.crawl`, advertools, and a bare loop.
+"""Pages a second of crawlers on one loopback site: `webanalytics.crawl`, advertools, a notebook's loop, and a bare one.
 
 The site has 2,000 pages, the saved ones under many addresses, and answers after 20 milliseconds; it is served
 by a process of its own. Then the same site with a calendar and four filters.
@@ -29,7 +29,7 @@ import json, sys, webanalytics as wa
 if __name__ == "__main__":
     audit = wa.crawl(sys.argv[1], max_pages=int(sys.argv[2]), allow_private=True, progress=False)
     issues = audit.issues if sys.argv[3:] else ()
-    print(json.dumps({"rows": len(audit), "urls": audit["url"].tolist(), "issues": len(issues)}))
+    print(json.dumps({"rows": len(audit), "urls": audit.raw["url"].tolist(), "issues": len(issues)}))
 """
 ADVERTOOLS = """
 import json, sys, tempfile, os, advertools as adv
@@ -39,6 +39,24 @@ settings = {"LOG_LEVEL": "ERROR", "CLOSESPIDER_PAGECOUNT": int(sys.argv[2])}
 adv.crawl([sys.argv[1]], file, follow_links=True, allowed_domains=["127.0.0.1"], custom_settings=settings)
 urls = [json.loads(line)["url"] for line in open(file)]
 print(json.dumps({"rows": len(urls), "urls": urls}))
+"""
+NOTEBOOK = """
+import json, sys, requests
+from urllib.parse import urldefrag, urljoin
+from bs4 import BeautifulSoup
+sys.path.insert(0, sys.argv[3])
+from tests.benchmarks.pages import PARSER, notebook_loop
+
+start, most, session, found = sys.argv[1], int(sys.argv[2]), requests.Session(), []
+urls = [start]
+for url in urls:  # which grows
+    html = session.get(url).text
+    found.append(notebook_loop(html))
+    for tag in BeautifulSoup(html, PARSER).find_all("a", href=True):
+        link = urldefrag(urljoin(url, tag["href"])).url
+        if link.startswith(start) and link not in urls and len(urls) < most:
+            urls.append(link)
+print(json.dumps({"rows": len(found), "urls": urls}))
 """
 BARE = """
 import asyncio, json, sys, aiohttp, lxml.html
@@ -103,11 +121,12 @@ def served(traps: bool, **changes: Any) -> AbstractContextManager[str]:
 
 
 @contextmanager
-def measured(pid: int) -> Iterator[dict[int, float]]:
-    """Watch the processor time of a process and of all that it starts, by process."""
+def measured(pid: int) -> Iterator[tuple[dict[int, float], dict[int, int]]]:
+    """Watch the processor time of a process and of all that it starts, and the most memory of each."""
     import psutil
 
     spent: dict[int, float] = {}
+    held: dict[int, int] = {}
     main = psutil.Process(pid)
 
     def look() -> None:
@@ -116,9 +135,10 @@ def measured(pid: int) -> Iterator[dict[int, float]]:
                 with suppress(psutil.Error):
                     times = process.cpu_times()
                     spent[process.pid] = times.user + times.system
+                    held[process.pid] = max(held.get(process.pid, 0), process.memory_info().rss)
 
     with looking(look, 0.1):
-        yield spent
+        yield spent, held
 
 
 def run(python: str, code: str, *arguments: str) -> dict[str, Any]:
@@ -137,14 +157,15 @@ def run(python: str, code: str, *arguments: str) -> dict[str, Any]:
                 "PATH": f"{Path(python).parent}:{os.environ['PATH']}",
             },  # advertools calls scrapy
         )
-        with measured(process.pid) as spent:
+        with measured(process.pid) as (spent, held):
             status = process.wait()
         took = time.perf_counter() - began
         output.seek(0)
         lines = output.read().strip().splitlines()
     if status or not lines:
         return {}
-    return {**json.loads(lines[-1]), "seconds": took, "processor": sum(spent.values())}
+    used = {"processor": sum(spent.values()), "megabytes": sum(held.values()) / 1e6}
+    return {**json.loads(lines[-1]), **used, "seconds": took}
 
 
 def crawlers() -> dict[str, tuple[str, str, tuple[str, ...]]]:
@@ -158,6 +179,8 @@ def crawlers() -> dict[str, tuple[str, str, tuple[str, ...]]]:
     peers = os.environ.get("WEBANALYTICS_PEERS", "")
     if peers:
         found["advertools.crawl"] = (peers, ADVERTOOLS, ())
+    root = str(Path(__file__).parents[2])
+    found["a notebook's loop, one by one"] = (sys.executable, NOTEBOOK, (root,))
     found["bare loop of aiohttp and lxml"] = (sys.executable, BARE, ())
     return found
 
@@ -170,7 +193,8 @@ def line(name: str, found: dict[str, Any]) -> str:
     own = len({url for url in found["urls"] if "?" not in url and "/calendar/" not in url})
     return (
         f"  {name:<32} {found['rows']:>6,} rows {found['seconds']:>7.1f} s {rate:>7.1f} pages/s "
-        f"{cost * 1000:>6.1f} ms of processor time a page; {own:,} real pages, {trapped:,} of traps"
+        f"{cost * 1000:>6.1f} ms of processor time a page, {found['megabytes']:,.0f} MB; {own:,} real pages, "
+        f"{trapped:,} of traps"
     )
 
 
@@ -191,4 +215,4 @@ def lines(pages: int = PAGES) -> Iterator[str]:
 
 def report() -> str:
     """Return the tables."""
-    return "\n".join(lines())
+    return "\n".join(lines(int(os.environ.get("WEBANALYTICS_PAGES_OF_FLAT", PAGES))))
