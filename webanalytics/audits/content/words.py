@@ -139,15 +139,17 @@ def words_in(content: str) -> int:
     return sum(map(words_of, content.split()))
 
 
-def content_hash(pieces: list[str]) -> str:
-    """Return the SHA-256 of a text with its white space folded, in hexadecimal, by its pieces; '' for none.
+def content_hash(text: str) -> str:
+    r"""Return the SHA-256 of a text with its spaces and line breaks folded, in hexadecimal; '' for none.
 
     Examples
     --------
-    >>> content_hash(" a  b ".split()) == content_hash("a b".split()), content_hash([])
+    >>> content_hash(" a \n\nb ") == content_hash("a b"), content_hash(" ")
     (True, '')
     """
-    folded = " ".join(pieces)
+    folded = text.replace("\n", " ").strip()
+    while "  " in folded:
+        folded = folded.replace("  ", " ")
     return sha256(folded.encode("utf-8", "replace")).hexdigest() if folded else ""
 
 
@@ -173,13 +175,19 @@ def read_texts(pages: Sequence[tuple[str | None, AbstractSet[str], str | None]])
     known = _kept_pieces(get_ident())
     found = []
     for text, shared, visible in pages:
-        whole = (visible or "").split()
-        is_all = text is visible and not shared  # most are where little is shared
-        own = whole if is_all else without_lines(text or "", shared).split()
-        hashes, _, [counts] = known.read(own)
-        hashed = content_hash(whole)
-        found.append(TextRead(hashes, int(counts.sum()), hashed if is_all else content_hash(own), hashed))
+        hashed = content_hash(visible or "")
+        own = without_lines(text or "", shared)
+        hashes, _, [counts] = known.read(own.split())
+        own_hash = hashed if own is visible else content_hash(own)  # most are where little is shared
+        found.append(TextRead(hashes, int(counts.sum()), own_hash, hashed))
     return found
+
+
+def score_texts(texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return how well texts read, each with its language."""
+    from webanalytics.page.readability.readability import score  # it takes the words it knows along
+
+    return [score(*text) for text in texts]
 
 
 @lru_cache(maxsize=4)

@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.content.duplicates import MINIMUM_WORDS, THRESHOLD
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.content.shared_blocks import difference
-from webanalytics.audits.content.words import words_in
+from webanalytics.audits.content.words import PORTION, SHARED_FROM, score_texts, words_in
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
-from webanalytics.audits.site import PORTION_ROWS, Site
+from webanalytics.audits.site import Site
 from webanalytics.runs.storage.temporary_texts import SpilledSequence
+from webanalytics.runs.workers.shared import shared_out
 from webanalytics.thresholds import SCALES_BY_NAME, not_prose
 
 VERY_DIFFICULT = 30
@@ -79,31 +80,41 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
 
 
 def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
-    columns = ("wordCount", "sentenceCount", *_EASE, "language", "final_url", *CONTENT_COLUMNS)
-    for row, words, sentences, *given, language, url, visible, main, note in site.read(*columns):
-        ease, evidence = _ease(*given)
-        if ease is None or ease >= limit or not_prose(words, sentences):
+    columns = ("language", "final_url", *CONTENT_COLUMNS, *_SCORED)
+    found: dict[int, tuple[Any, ...]] = {}
+    mixed: dict[int, tuple[str, str]] = {}
+    for row, language, url, visible, main, note, *given in site.read(*columns):
+        ease, _ = _ease(*given[2:])
+        if ease is None or ease >= limit or not_prose(*given[:2]):
             continue
         text = site.shared_blocks.content(url, visible, main, note).text or ""
         if 2 * len(_sentences(text)) < len(text):
             continue  # a list of names has none
+        found[row] = tuple(given)
         if len(said := _sentences(main or "")) < MOST * len(main or ""):
-            found = _scored(said, language or "en")  # the columns take the items of a list for one sentence
-            if not_prose(found["wordCount"], found["sentenceCount"]):
-                continue
-            ease, evidence = _ease(*map(found.__getitem__, _EASE))
-        if ease is not None and least <= ease < limit:
+            mixed[row] = said, language or "en"  # the columns take the items of a list for one sentence
+    for row, (words, sentences, *given) in (found | _scored(site, mixed)).items():
+        ease, evidence = _ease(*given)
+        if ease is not None and least <= ease < limit and not not_prose(words, sentences):
             yield Finding(row, ease, evidence)
 
 
-@lru_cache(maxsize=PORTION_ROWS)  # two rules ask for the same pages, a portion at a time
-def _scored(text: str, language: str) -> Mapping[str, Any]:
-    from webanalytics.page.readability.readability import score  # it takes the words it knows along
+def _scored(site: Site, texts: Mapping[int, tuple[str, str]]) -> dict[int, tuple[Any, ...]]:
+    """Return how well texts read, by their rows; two rules ask for the same ones."""
+    known: dict[int, tuple[Any, ...]] = site.once("scored", dict)
+    new = [row for row in texts if row not in known]
+    portions = [new[start : start + PORTION] for start in range(0, len(new), PORTION)]
+    messages = ((rows, ([texts[row] for row in rows],)) for rows in portions)
+    for rows, scores in shared_out(score_texts, messages, len(site.pages) >= SHARED_FROM):
+        for row, score in zip(rows, scores, strict=True):
+            known[row] = tuple(map(score.__getitem__, _SCORED))
+    return {row: known[row] for row in texts}
 
-    return score(text, language)
 
-
-_EASE = ("fleschReadingEase", "fleschReadingEaseText", "readability_score", "readability_scale")
+_SCORED = (
+    *("wordCount", "sentenceCount"),
+    *("fleschReadingEase", "fleschReadingEaseText", "readability_score", "readability_scale"),
+)
 
 
 def _ease(ease: Any, name: str | None, score: float | None, scale: str | None) -> tuple[float | None, str]:
