@@ -17,8 +17,8 @@ from webanalytics.page.visible_text import Blocks
 Numbers = NDArray[np.floating[Any]]
 
 HOST_TAGS = (
-    *("p", "li", "td", "th", "dt", "dd", "div", "h1", "h2", "h3", "h4", "pre", "blockquote", "button"),
-    *("figcaption", "summary", "section", "h5", "caption"),
+    *("p", "li", "td", "th", "dt", "dd", "div", "h1", "h2", "h3", "h4", "h5", "pre", "button"),
+    *("figcaption", "section"),
 )
 _TAG_NUMBERS = {tag: number for number, tag in enumerate(HOST_TAGS)}
 MOST_MEASURES = 240
@@ -81,13 +81,9 @@ def _per_text(text: str) -> tuple[float, ...]:
         text.count(",") if plain else text.count(",") + text.count("，") + text.count("、"),
         text.count(". ") if plain else text.count(". ") + text.count("。"),
         text.endswith(_ENDS),
-        text.isupper(),
-        head[0].isupper(),
         1 - len(head.translate(_NO_DIGITS)) / len(head) if _DIGIT.search(head) else 0,
         "|" in head or (not plain and _SEPARATOR.search(head) is not None),
-        not plain and "©" in text,
         "$" in head or (not plain and _CURRENCIES.search(head) is not None),
-        ":" in head,
         tells and not _DATES.isdisjoint(said),
         tells and not _CALLS.isdisjoint(said),
         tells and not _OTHERS.isdisjoint(said),
@@ -96,8 +92,8 @@ def _per_text(text: str) -> tuple[float, ...]:
 
 
 TEXT_NAMES = (
-    *("chars", "words", "commas", "sentences", "ends", "upper", "capital", "digits", "separators"),
-    *("copyright", "currency", "colon", "date", "call", "others", "remarks"),
+    *("chars", "words", "commas", "sentences", "ends", "digits", "separators", "currency"),
+    *("date", "call", "others", "remarks"),
 )
 
 
@@ -184,8 +180,9 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     add("known", [size > 20 and known(text) for text, size in zip(blocks.texts, chars.tolist(), strict=True)])
     # Neighbours.
     prose = np.where(share < 0.3, chars, 0)
-    for by in (-3, -2, -1, 1, 2, 3):
+    for by in (-3, -2, 1, 2, 3):
         add(f"chars{by:+}", _shifted(chars, by))
+    for by in (-1, 1):
         add(f"links{by:+}", _shifted(share, by))
     for width in (4, 12):
         around = _window(chars, width)
@@ -204,10 +201,10 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
         add(f"node_chars{level}", in_chars[level])
         add(f"node_share{level}", in_chars[level] / total)
         add(f"node_links{level}", in_links[level] / np.maximum(in_chars[level], 1))
-        add(f"node_prose{level}", in_prose[level] / all_prose)
-        add(f"node_blocks{level}", sizes[where])
         add(f"repeats{level}", repeats[where])
         if level:
+            add(f"node_prose{level}", in_prose[level] / all_prose)
+            add(f"node_blocks{level}", sizes[where])
             widest = np.maximum(widest, np.where(sizes[where] > 1, repeats[where], 0))
     add("widest_repeat", widest)
     # Names.
