@@ -222,14 +222,16 @@ def chosen(
     if chance_of["product"] >= MAYBE_PRODUCT:
         beside |= BIT["review"] | BIT["answer"]
     chances = np.where(page_notices(chances, weights, blocks, column), 0, chances)
-    comments = _within(blocks, [bool(name & beside) for name in blocks.names])
+    comments = _within(blocks, [node for node, name in enumerate(blocks.names) if name & beside])
     prose = (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5) & (chances > SURE_NOT)
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
     around = [
-        (node.tag in AROUND or node.get("role") in AROUND) and blocks.nodes[parent].tag != "blockquote"
-        for node, parent in zip(blocks.nodes, blocks.parents, strict=True)
+        node
+        for node, element in enumerate(blocks.nodes)
+        if (element.tag in AROUND or element.get("role") in AROUND)
+        and blocks.nodes[blocks.parents[node]].tag != "blockquote"
     ]
     for left_out in (comments, _within(blocks, around)):
         if not left_out.all():
@@ -250,11 +252,11 @@ def _by_scripts(page: Page) -> bool:
     )
 
 
-def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
+def _within(blocks: Blocks, nodes: list[int]) -> NDArray[np.bool_]:
     """Return which blocks stand in some nodes, those of the page as a whole left out."""
     found = np.zeros(len(blocks.texts), dtype=bool)
-    for node, element in enumerate(blocks.nodes):
-        if nodes[node] and element.tag not in ("html", "body"):
+    for node in nodes:
+        if blocks.nodes[node].tag not in ("html", "body"):
             found[blocks.starts[node] : blocks.ends[node]] = True
     return found
 
@@ -268,14 +270,16 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
     chars, terms = column["chars"], column["is_dt"][:-1] * column["is_dd"][1:] > 0
     keep[:-1] |= terms & keep[1:]
     alike: dict[int, list[slice]] = {}
-    around: list[int] = []  # the nearest table around each node or itself, -1 for none
-    for node, element in enumerate(blocks.nodes):
-        outer = around[blocks.parents[node]] if blocks.parents[node] >= 0 else -1
-        around.append(node if element.tag == "table" else outer)
-        if element.tag in ("table", "pre"):
-            inside = slice(blocks.starts[node], blocks.ends[node])
-            if 0 < float(chars[inside].sum()) < LARGEST_PART * float(chars.sum()):
-                alike.setdefault(outer if outer >= 0 and element.tag == "table" else node, []).append(inside)
+    opened: list[int] = []  # tables that have not ended
+    for node in [node for node, element in enumerate(blocks.nodes) if element.tag in ("table", "pre")]:
+        element = blocks.nodes[node]
+        while opened and blocks.nodes[opened[-1]].end <= element.position:
+            opened.pop()
+        inside = slice(blocks.starts[node], blocks.ends[node])
+        if 0 < float(chars[inside].sum()) < LARGEST_PART * float(chars.sum()):
+            alike.setdefault(opened[-1] if opened and element.tag == "table" else node, []).append(inside)
+        if element.tag == "table":
+            opened.append(node)
     links = chars * column["link_share"]
     for tables in alike.values():
         size, linked, kept = (
