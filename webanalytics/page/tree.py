@@ -79,6 +79,8 @@ _CLOSED = frozenset(
 # lexbor's numbers of what is not an element; those of elements are larger.
 _TEXT = 2
 _NO_ELEMENTS = frozenset((0, 1, 3, 4, 5))
+# Elements whose number tells their name; a few are written in another way within SVG.
+_ALIKE = KINDS.keys() | "a b em g i img input label link meta option path source span strong use".split()
 _NO_ATTRIBUTES: dict[str, str] = {}
 # Elements besides custom ones that can have a shadow root (DOM standard, section 4.9 "attachShadow").
 _HOSTS = frozenset(("article", "aside", "blockquote", "body", "div", "footer", "header", "main", "nav"))
@@ -167,7 +169,7 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
     """
     root = Element("html", source.attributes, None, 0, 1)
     elements, size = [root], 1
-    tags: dict[str, str] = {}
+    tags: dict[int | str, str] = {}  # names by their numbers, of which others share one
     hosts: set[Element] = set()
     noted: dict[str, list[Element]] = {name: [] for name in NOTED}
     _note(root, noted, mends)
@@ -208,15 +210,17 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
         if number in _NO_ELEMENTS:
             node = node.next
             continue
-        tag, attributes, child = node.tag, node.attributes, node.first_child
-        tag = tags.setdefault(tag, tag)
+        tag, attributes, child = tags.get(number), node.attributes, node.first_child
+        if tag is None:
+            tag = node.tag
+            tag = tags.setdefault(number if tag in _ALIKE else tag, tag)
         place, size = size, size + 1
         element = Element(tag, attributes or _NO_ATTRIBUTES, parent, place, size)
         elements.append(element)
         kind = 0 if unseen else KINDS.get(tag, 0)
         if attributes:
             _note(element, noted, mends)
-            if not unseen and is_undisplayed(element):
+            if not unseen and ("hidden" in attributes or "style" in attributes) and is_undisplayed(element):
                 kind = UNSEEN
         if kind == BLOCK:
             show(EDGE)

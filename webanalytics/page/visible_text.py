@@ -161,7 +161,8 @@ class Blocks:
 
     def add(self, pieces: list[Piece], node: int, in_links: int, inside: int) -> None:
         """Add a block that consists of some pieces, unless there is nothing to read in them."""
-        text = " ".join("".join([piece for piece, _ in pieces]).split())
+        text = pieces[0][0] if len(pieces) == 1 else "".join([piece for piece, _ in pieces])
+        text = " ".join(text.split())
         if not text.isascii():
             text = drop_invisible(text).strip()
         if text:
@@ -198,7 +199,6 @@ class _Reading:
         self._inside = self._in_links = 0
         """Of the block that is being read: bits of names, and characters in links."""
         self._opened: list[Element] = []
-        self._shapes: list[tuple[int, str, str]] = []
 
     def blocks(self) -> Blocks:
         """Read all elements."""
@@ -219,7 +219,8 @@ class _Reading:
                 place = element.end
                 continue
             place += 1
-            if tag in EDGES:
+            is_edge = tag in EDGES
+            if is_edge:
                 self._open(element)
             else:
                 if attributes:
@@ -228,15 +229,20 @@ class _Reading:
                     self._links += 1
             if text := element.text:
                 self._say(text, element)
-            if element.end > place or tag in EDGES:
+            if is_edge or element.end > place:
                 opened.append(element)
             else:  # an inline element with nothing but text in it ends at once
                 self._close(element)
         while opened:
             self._close(opened.pop())
-        alike = Counter(self._shapes)
-        self._made.repeats = [alike[shape] for shape in self._shapes]
-        return self._made
+        made = self._made
+        shapes = [
+            (parent, node.tag, node.get("class") or "")
+            for parent, node in zip(made.parents, made.nodes, strict=True)
+        ]
+        alike = Counter(shapes)
+        made.repeats = [alike[shape] for shape in shapes]
+        return made
 
     def _is_opened(self, element: Element) -> bool:
         """Return whether a control opens a part, as it does a tab or an answer, that is no menu or dialog."""
@@ -277,7 +283,6 @@ class _Reading:
         """Begin a node."""
         self._end_block()
         tag, attributes, made = element.tag, element.attrib, self._made
-        self._shapes.append((self._node, tag, attributes.get("class", "")))
         made.parents.append(self._node)
         self._node = len(made.nodes)
         self._in_code += tag == "pre"

@@ -229,8 +229,9 @@ def chosen(
         comments = np.zeros_like(comments)
     around = [
         node
-        for node, element in enumerate(blocks.nodes)
-        if (element.tag in AROUND or element.get("role") in AROUND)
+        for node, name in enumerate(blocks.names)
+        if name & (BIT["navigation"] | BIT["footer"])
+        and ((element := blocks.nodes[node]).tag in AROUND or element.get("role") in AROUND)
         and blocks.nodes[blocks.parents[node]].tag != "blockquote"
     ]
     for left_out in (comments, _within(blocks, around)):
@@ -354,13 +355,13 @@ def as_article(
     """
     keep = keep & (column["is_figcaption"] == 0)
     if expected >= STANDS_OUT:
-        sure = np.pad(chances >= SURE_BLOCK, 1)
+        sure = np.concatenate(([False], chances >= SURE_BLOCK, [False]))
         keep &= sure[1:-1] | (sure[:-2] & sure[2:])
-    heading = np.sum([column[f"is_h{level}"] for level in range(1, 6)], axis=0) > 0
+    heading = sum(column[f"is_h{level}"] for level in range(1, 6)) > 0
     for place, following in pairwise([*np.flatnonzero(heading), len(keep)]):
         if following > place + 1 and not column["is_title"][place] and not keep[place + 1 : following].any():
             keep[place] = False
-    part = np.sum([column[f"is_{tag}"] for tag in ENDING], axis=0) * chances >= SURE_BLOCK
+    part = sum(column[f"is_{tag}"] for tag in ENDING) * chances >= SURE_BLOCK
     last = np.flatnonzero(keep & ((column["chars"] >= PARAGRAPH) | part) & (column["link_share"] < 0.5))
     if len(last):
         keep[last[-1] + 1 :] = False

@@ -27,7 +27,6 @@ LEVELS = 6
 _HEAD = 60
 _SHORT = 120
 """Characters up to which a text may be a call to do something, or say when something was written."""
-_NO_DIGITS = str.maketrans("", "", "0123456789")
 _CURRENCIES = re.compile("[€£¥₹]")
 _SEPARATOR = re.compile("[·»›•]")
 _DIGIT = re.compile("[0-9]")
@@ -81,7 +80,7 @@ def _per_text(text: str) -> tuple[float, ...]:
         text.count(",") if plain else text.count(",") + text.count("，") + text.count("、"),
         text.count(". ") if plain else text.count(". ") + text.count("。"),
         text.endswith(_ENDS),
-        1 - len(head.translate(_NO_DIGITS)) / len(head) if _DIGIT.search(head) else 0,
+        1 - (len(head) - len(_DIGIT.findall(head))) / len(head),
         "|" in head or (not plain and _SEPARATOR.search(head) is not None),
         "$" in head or (not plain and _CURRENCIES.search(head) is not None),
         tells and not _DATES.isdisjoint(said),
@@ -97,9 +96,10 @@ TEXT_NAMES = (
 )
 
 
-def spread(values: NDArray[np.int64], count: int) -> Numbers:
-    """Return a row for each of the lowest bits of whole numbers."""
-    return ((values >> np.arange(count)[:, None]) & 1).astype(np.float32)
+def spread(values: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
+    """Return a row for each of the lowest bits of whole numbers, of 32 at most."""
+    octets = values.astype("<u4").view(np.uint8).reshape(-1, 4)
+    return np.unpackbits(octets, axis=1, count=count, bitorder="little").T
 
 
 def _shifted(values: Numbers, by: int) -> Numbers:
@@ -143,6 +143,10 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
         columns[len(names)] = values
         names.append(name)
 
+    def add_all(named: list[str], rows: Any) -> None:
+        columns[len(names) : len(names) + len(named)] = rows
+        names.extend(named)
+
     chars, words = columns[0], columns[1]
     linked = np.minimum(np.array(blocks.linked, dtype=np.float32), chars)
     share = linked / chars
@@ -150,8 +154,7 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     add("word_length", chars / words)
     tags = [blocks.nodes[host].tag for host in blocks.hosts]
     number_of = np.array([_TAG_NUMBERS.get(tag, 99) for tag in tags])
-    for number, tag in enumerate(HOST_TAGS):
-        add(f"is_{tag}", number_of == number)
+    add_all([f"is_{tag}" for tag in HOST_TAGS], number_of == np.arange(len(HOST_TAGS))[:, None])
     # Position.
     order = np.arange(count, dtype=np.float32)
     before = np.cumsum(chars) - chars
@@ -212,9 +215,8 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     above = _inherited(blocks)
     hosts = frame.levels[0]
     near = own[hosts] | np.array(blocks.inner, dtype=np.int64) | own[frame.levels[1]]
-    for groups, named in ((near, _NEAR), (above[hosts], _ANY)):
-        columns[len(names) : len(names) + len(named)] = spread(groups, len(named))
-        names.extend(named)
+    add_all(_NEAR, spread(near, len(GROUPS)))
+    add_all(_ANY, spread(above[hosts], len(GROUPS)))
     return columns[: len(names)], names
 
 
