@@ -80,7 +80,7 @@ _CLOSED = frozenset(
 _TEXT = 2
 _NO_ELEMENTS = frozenset((0, 1, 3, 4, 5))
 # Elements whose number tells their name; a few are written in another way within SVG.
-_ALIKE = KINDS.keys() | "a b em g i img input label link meta option path source span strong use".split()
+_ALIKE = KINDS.keys() | {"a", "b", "g", "i", "img", "input", "label", "link", "meta", "path", "span", "use"}
 _NO_ATTRIBUTES: dict[str, str] = {}
 # Elements besides custom ones that can have a shadow root (DOM standard, section 4.9 "attachShadow").
 _HOSTS = frozenset(("article", "aside", "blockquote", "body", "div", "footer", "header", "main", "nav"))

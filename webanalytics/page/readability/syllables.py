@@ -67,7 +67,7 @@ def patterns_name(tag: str) -> str:
 
 
 def _read_patterns(name: str) -> tuple[list[str], list[str]]:
-    """Return the letters of the patterns of one file, such as ``hyph``, and the patterns, such as ``hy3ph``."""
+    """Return the letters of all patterns of one file, such as ``hyph``, and the patterns: ``hy3ph``."""
     encoding, _, content = LANGUAGES[name].read_bytes().partition(b"\n")
     declared = encoding.decode("ascii").strip().lower()
     charset = "cp1251" if declared == "microsoft-cp1251" else declared
