@@ -103,9 +103,10 @@ def parse(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: in
     data = without_crowds(given.translate(_FORM_FEED, _CONTROLS), max_attributes)
     if data is None:
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
-    if keeps_busy(data):
+    tags = data.count(b"<")
+    if tags > FEW_TAGS and keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)
-    if data.count(b"<") > MANY_OPTIONS and data.lower().count(b"<option") > MANY_OPTIONS:
+    if tags > MANY_OPTIONS and data.lower().count(b"<option") > MANY_OPTIONS:
         data = _SELECT.sub(b"<select multiple", data)
     root = LexborHTMLParser(data, scripting=True).root
     document = _copied(root, max_depth, mends=_may_be_unwritable(data))
@@ -195,7 +196,7 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
         number = node.tag_id
         if number == _TEXT:
             text, node = node.text_content, node.next
-            if node is not None and node.tag_id in _NO_ELEMENTS:
+            if follows_text:  # only comments part them
                 text, node = _run_of_text(text, node)
             if mends:
                 text = _UNWRITABLE.sub("", text)

@@ -8,7 +8,7 @@ first, from all its blocks and its structured data.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from itertools import pairwise
@@ -133,11 +133,10 @@ def _parsed(markup: str) -> Document | None:
         return None
 
 
-def known_texts(page: Page) -> Callable[[str], bool]:
-    """Return a function that tells whether a page's own data about itself has a text."""
+def known_texts(page: Page) -> str:
+    """Return the texts of a page's own data about itself."""
     texts = [value for item in jsonld(page) for key in _SAID if isinstance(value := item.get(key), str)]
-    said = " ".join([*(" ".join(text.split()) for text in texts), *page.descriptions])[:200_000]
-    return lambda text: text[:40] in said
+    return " ".join([*(" ".join(text.split()) for text in texts), *page.descriptions])[:200_000]
 
 
 @once_per_page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -131,7 +130,7 @@ class Frame:
         return [of_node[level] for level in self.levels]
 
 
-def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> tuple[Numbers, list[str]]:
+def block_features(blocks: Blocks, known: str, title: str) -> tuple[Numbers, list[str]]:
     """Return numbers of the blocks, a row for each measure and a column for each block, and the names."""
     count, frame = len(blocks.texts), Frame(blocks)
     columns = np.empty((MOST_MEASURES, count), dtype=np.float32)
@@ -180,7 +179,8 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     for name in ("others", "remarks"):
         told = columns[TEXT_NAMES.index(name)] > 0
         add(f"under_{name}", (last_heading >= 0) & told[last_heading])
-    add("known", [size > 20 and known(text) for text, size in zip(blocks.texts, chars.tolist(), strict=True)])
+    long_enough = zip(blocks.texts, (chars > 20).tolist(), strict=True)
+    add("known", [is_long and text[:40] in known for text, is_long in long_enough])
     # Neighbours.
     prose = np.where(share < 0.3, chars, 0)
     for by in (-3, -2, 1, 2, 3):
