@@ -52,6 +52,14 @@ def test_noscript_in_the_head_does_not_end_it() -> None:
     assert (found["title"], found["outside_head"], found["images"]) == ("Tea", [], 0)
 
 
+@pytest.mark.parametrize("name", ["clipPath", "foreignObject", "linearGradient", "textPath"])
+def test_elements_of_svg_have_capitals_that_the_same_letters_have_nowhere_else(name: str) -> None:
+    """HTML standard, section 13.2.6.5 "The rules for parsing tokens in foreign content"."""
+    outside, inside = f"<{name}></{name}>", f"<svg><{name}></{name}></svg>"
+    tags = [element.tag for element in parse(outside + inside + outside + inside).elements[3:]]
+    assert tags == [name.lower(), "svg", name] * 2
+
+
 def test_template_is_not_the_pages() -> None:
     found = read(
         "<template><meta name=robots content=noindex><h1>Not yet</h1><img alt=Pot src=/p><a href=/x>x</a>"

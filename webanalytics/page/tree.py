@@ -79,6 +79,8 @@ _CLOSED = frozenset(
 # lexbor's numbers of what is not an element; those of elements are larger.
 _TEXT = 2
 _NO_ELEMENTS = frozenset((0, 1, 3, 4, 5))
+# Elements whose number tells their name; a few are written in another way within SVG.
+_ALIKE = KINDS.keys() | {"a", "b", "g", "i", "img", "input", "label", "link", "meta", "path", "span", "use"}
 _NO_ATTRIBUTES: dict[str, str] = {}
 # Elements besides custom ones that can have a shadow root (DOM standard, section 4.9 "attachShadow").
 _HOSTS = frozenset(("article", "aside", "blockquote", "body", "div", "footer", "header", "main", "nav"))
@@ -101,9 +103,10 @@ def parse(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: in
     data = without_crowds(given.translate(_FORM_FEED, _CONTROLS), max_attributes)
     if data is None:
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
-    if keeps_busy(data):
+    tags = data.count(b"<")
+    if tags > FEW_TAGS and keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)
-    if data.count(b"<") > MANY_OPTIONS and data.lower().count(b"<option") > MANY_OPTIONS:
+    if tags > MANY_OPTIONS and data.lower().count(b"<option") > MANY_OPTIONS:
         data = _SELECT.sub(b"<select multiple", data)
     root = LexborHTMLParser(data, scripting=True).root
     document = _copied(root, max_depth, mends=_may_be_unwritable(data))
@@ -167,7 +170,7 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
     """
     root = Element("html", source.attributes, None, 0, 1)
     elements, size = [root], 1
-    tags: dict[str, str] = {}
+    tags: dict[int | str, str] = {}  # names by their numbers, of which others share one
     hosts: set[Element] = set()
     noted: dict[str, list[Element]] = {name: [] for name in NOTED}
     _note(root, noted, mends)
@@ -193,7 +196,7 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
         number = node.tag_id
         if number == _TEXT:
             text, node = node.text_content, node.next
-            if node is not None and node.tag_id in _NO_ELEMENTS:
+            if follows_text:  # only comments part them
                 text, node = _run_of_text(text, node)
             if mends:
                 text = _UNWRITABLE.sub("", text)
@@ -208,15 +211,17 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
         if number in _NO_ELEMENTS:
             node = node.next
             continue
-        tag, attributes, child = node.tag, node.attributes, node.first_child
-        tag = tags.setdefault(tag, tag)
+        tag, attributes, child = tags.get(number), node.attributes, node.first_child
+        if tag is None:
+            tag = node.tag
+            tag = tags.setdefault(number if tag in _ALIKE else tag, tag)
         place, size = size, size + 1
         element = Element(tag, attributes or _NO_ATTRIBUTES, parent, place, size)
         elements.append(element)
         kind = 0 if unseen else KINDS.get(tag, 0)
         if attributes:
             _note(element, noted, mends)
-            if not unseen and is_undisplayed(element):
+            if not unseen and ("hidden" in attributes or "style" in attributes) and is_undisplayed(element):
                 kind = UNSEEN
         if kind == BLOCK:
             show(EDGE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 from webanalytics.core.strings import normalized
 from webanalytics.page.content.names import BIT, READ, TAGS, bits
@@ -161,7 +160,8 @@ class Blocks:
 
     def add(self, pieces: list[Piece], node: int, in_links: int, inside: int) -> None:
         """Add a block that consists of some pieces, unless there is nothing to read in them."""
-        text = " ".join("".join([piece for piece, _ in pieces]).split())
+        text = pieces[0][0] if len(pieces) == 1 else "".join([piece for piece, _ in pieces])
+        text = " ".join(text.split())
         if not text.isascii():
             text = drop_invisible(text).strip()
         if text:
@@ -170,6 +170,15 @@ class Blocks:
             self.hosts.append(node)
             self.linked.append(min(in_links, len(text)))
             self.inner.append(inside)
+
+    def begin(self, element: Element, parent: int) -> int:
+        """Begin a node within another, and return its number."""
+        self.parents.append(parent)
+        self.nodes.append(element)
+        self.starts.append(len(self.texts))
+        self.ends.append(0)
+        self.names.append(_names_of(element))
+        return len(self.nodes) - 1
 
 
 def _names_of(element: Element) -> int:
@@ -181,123 +190,89 @@ def _names_of(element: Element) -> int:
 
 
 def blocks_of(document: Document, opened: bool = True) -> Blocks:
-    """Return the blocks of text that a page shows, with what its controls open or without it."""
-    return _Reading(document, opened).blocks()
+    """Return the blocks of text that a page shows, with what its controls open or without it.
 
-
-class _Reading:
-    """One pass over the elements of a page, from which blocks are made as they end."""
-
-    def __init__(self, document: Document, opened: bool) -> None:
-        self._document, self._reads_opened = document, opened
-        self._made = Blocks()
-        self._pieces: list[Piece] = []
-        self._node = -1
-        self._links = self._in_code = 0
-        """Links and pieces of code that are open."""
-        self._inside = self._in_links = 0
-        """Of the block that is being read: bits of names, and characters in links."""
-        self._opened: list[Element] = []
-        self._shapes: list[tuple[int, str, str]] = []
-
-    def blocks(self) -> Blocks:
-        """Read all elements."""
-        elements, opened = self._document.elements, self._opened
-        place, size = 0, len(elements)
-        while place < size:
-            while opened and opened[-1].end <= place:
-                self._close(opened.pop())
+    One pass over the elements, from which blocks are made as they end.
+    """
+    made, elements = Blocks(), document.elements
+    controls = document.noted["aria-controls"] if opened else []
+    controlled = {name for control in controls for name in (control.get("aria-controls") or "").split()}
+    place, size = 0, len(elements)
+    node, begun = -1, list[Element]()  # where the reading is, and the elements that have not ended
+    links = in_code = 0  # of links and pieces of code that have not ended
+    pieces: list[Piece] = []  # of the block that is being read,
+    in_links = inside = 0  # with its characters in links and the bits of names in it
+    while begun or place < size:
+        if begun and begun[-1].end <= place:
+            element = begun.pop()
+            tag = element.tag
+            if tag in EDGES:
+                if pieces:
+                    made.add(pieces, node, in_links, inside)
+                    pieces, in_links = [], 0
+                inside = 0
+                made.ends[node] = len(made.texts)
+                in_code -= tag == "pre"
+                node = made.parents[node]
+            elif tag == "a":
+                links -= 1
+        else:
             element = elements[place]
             tag, attributes = element.tag, element.attrib
             if tag in _UNREAD or (
                 attributes
                 and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
                 and _is_left_out(element, size)
-                and not (self._reads_opened and self._is_opened(element))
+                and not (opened and _is_opened(element, controlled))
             ):
-                self._pass_over(element)
                 place = element.end
-                continue
-            place += 1
-            if tag in EDGES:
-                self._open(element)
+                if tag == "br" and not in_code and _breaks(pieces):
+                    made.add(pieces, node, in_links, inside)
+                    pieces, in_links, inside = [], 0, 0
+                elif tag in _REPLACED and (written := _in_place_of(document, element)):
+                    pieces.append((written, element))
             else:
-                if attributes:
-                    self._inside |= _names_of(element)
-                if tag == "a":
-                    self._links += 1
-            if text := element.text:
-                self._say(text, element)
-            if element.end > place or tag in EDGES:
-                opened.append(element)
-            else:  # an inline element with nothing but text in it ends at once
-                self._close(element)
-        while opened:
-            self._close(opened.pop())
-        alike = Counter(self._shapes)
-        self._made.repeats = [alike[shape] for shape in self._shapes]
-        return self._made
+                place += 1
+                is_edge = tag in EDGES
+                if is_edge:
+                    if pieces:
+                        made.add(pieces, node, in_links, inside)
+                        pieces, in_links = [], 0
+                    inside = 0
+                    in_code += tag == "pre"
+                    node = made.begin(element, node)
+                else:
+                    if attributes:
+                        inside |= _names_of(element)
+                    links += tag == "a"
+                if (text := element.text) and (pieces or not text.isspace()):
+                    pieces.append((text, element))
+                    if links:
+                        in_links += len(text)
+                if is_edge or element.end > place:
+                    begun.append(element)
+                    continue
+                links -= tag == "a"  # an inline element with nothing but text in it ends at once
+        # A block does not begin with white space.
+        if (text := element.tail) and (pieces or not text.isspace()) and element.parent is not None:
+            pieces.append((text, element.parent))
+            if links:
+                in_links += len(text)
+    shapes = [
+        (parent, element.tag, element.get("class") or "")
+        for parent, element in zip(made.parents, made.nodes, strict=True)
+    ]
+    alike = Counter(shapes)
+    made.repeats = [alike[shape] for shape in shapes]
+    return made
 
-    def _is_opened(self, element: Element) -> bool:
-        """Return whether a control opens a part, as it does a tab or an answer, that is no menu or dialog."""
-        if element.get("role") != "tabpanel" and element.get("id") not in self._controlled:
-            return False
-        around = (part for part in (element, *element.iterancestors()) if part.tag not in ("html", "body"))
-        return not any(_names_of(part) & _BESIDE for part in around)
 
-    @cached_property
-    def _controlled(self) -> set[str]:
-        """The ids of what controls of the page open."""
-        controls = self._document.noted["aria-controls"]
-        return {name for control in controls for name in (control.get("aria-controls") or "").split()}
-
-    def _say(self, text: str, element: Element) -> None:
-        """Take a text; a block does not begin with white space."""
-        if self._pieces or not text.isspace():
-            self._pieces.append((text, element))
-            if self._links:
-                self._in_links += len(text)
-
-    def _end_block(self) -> None:
-        if self._pieces:
-            self._made.add(self._pieces, self._node, self._in_links, self._inside)
-            self._pieces, self._in_links = [], 0
-        self._inside = 0
-
-    def _pass_over(self, element: Element) -> None:
-        """Take what stands for an element that is not read, and what is behind it."""
-        if element.tag == "br" and not self._in_code and _breaks(self._pieces):
-            self._end_block()
-        elif element.tag in _REPLACED and (written := _in_place_of(self._document, element)):
-            self._pieces.append((written, element))
-        if element.tail and element.parent is not None:
-            self._say(element.tail, element.parent)
-
-    def _open(self, element: Element) -> None:
-        """Begin a node."""
-        self._end_block()
-        tag, attributes, made = element.tag, element.attrib, self._made
-        self._shapes.append((self._node, tag, attributes.get("class", "")))
-        made.parents.append(self._node)
-        self._node = len(made.nodes)
-        self._in_code += tag == "pre"
-        made.nodes.append(element)
-        made.starts.append(len(made.texts))
-        made.ends.append(0)
-        made.names.append(_names_of(element) if attributes else TAGS.get(tag, 0))
-
-    def _close(self, element: Element) -> None:
-        """End an element, and take the text behind it."""
-        tag = element.tag
-        if tag in EDGES:
-            self._end_block()
-            self._made.ends[self._node] = len(self._made.texts)
-            self._in_code -= tag == "pre"
-            self._node = self._made.parents[self._node]
-        elif tag == "a":
-            self._links -= 1
-        if element.tail and element.parent is not None:
-            self._say(element.tail, element.parent)
+def _is_opened(element: Element, controlled: set[str]) -> bool:
+    """Return whether a control opens a part, as it does a tab or an answer, that is no menu or dialog."""
+    if element.get("role") != "tabpanel" and element.get("id") not in controlled:
+        return False
+    around = (part for part in (element, *element.iterancestors()) if part.tag not in ("html", "body"))
+    return not any(_names_of(part) & _BESIDE for part in around)
 
 
 def _in_place_of(document: Document, element: Element) -> str:

@@ -8,7 +8,7 @@ first, from all its blocks and its structured data.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from itertools import pairwise
@@ -133,11 +133,10 @@ def _parsed(markup: str) -> Document | None:
         return None
 
 
-def known_texts(page: Page) -> Callable[[str], bool]:
-    """Return a function that tells whether a page's own data about itself has a text."""
+def known_texts(page: Page) -> str:
+    """Return the texts of a page's own data about itself."""
     texts = [value for item in jsonld(page) for key in _SAID if isinstance(value := item.get(key), str)]
-    said = " ".join([*(" ".join(text.split()) for text in texts), *page.descriptions])[:200_000]
-    return lambda text: text[:40] in said
+    return " ".join([*(" ".join(text.split()) for text in texts), *page.descriptions])[:200_000]
 
 
 @once_per_page
@@ -222,14 +221,17 @@ def chosen(
     if chance_of["product"] >= MAYBE_PRODUCT:
         beside |= BIT["review"] | BIT["answer"]
     chances = np.where(page_notices(chances, weights, blocks, column), 0, chances)
-    comments = _within(blocks, [bool(name & beside) for name in blocks.names])
+    comments = _within(blocks, [node for node, name in enumerate(blocks.names) if name & beside])
     prose = (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5) & (chances > SURE_NOT)
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
     around = [
-        (node.tag in AROUND or node.get("role") in AROUND) and blocks.nodes[parent].tag != "blockquote"
-        for node, parent in zip(blocks.nodes, blocks.parents, strict=True)
+        node
+        for node, name in enumerate(blocks.names)
+        if name & (BIT["navigation"] | BIT["footer"])
+        and ((element := blocks.nodes[node]).tag in AROUND or element.get("role") in AROUND)
+        and blocks.nodes[blocks.parents[node]].tag != "blockquote"
     ]
     for left_out in (comments, _within(blocks, around)):
         if not left_out.all():
@@ -250,11 +252,11 @@ def _by_scripts(page: Page) -> bool:
     )
 
 
-def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
+def _within(blocks: Blocks, nodes: list[int]) -> NDArray[np.bool_]:
     """Return which blocks stand in some nodes, those of the page as a whole left out."""
     found = np.zeros(len(blocks.texts), dtype=bool)
-    for node, element in enumerate(blocks.nodes):
-        if nodes[node] and element.tag not in ("html", "body"):
+    for node in nodes:
+        if blocks.nodes[node].tag not in ("html", "body"):
             found[blocks.starts[node] : blocks.ends[node]] = True
     return found
 
@@ -268,14 +270,16 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
     chars, terms = column["chars"], column["is_dt"][:-1] * column["is_dd"][1:] > 0
     keep[:-1] |= terms & keep[1:]
     alike: dict[int, list[slice]] = {}
-    around: list[int] = []  # the nearest table around each node or itself, -1 for none
-    for node, element in enumerate(blocks.nodes):
-        outer = around[blocks.parents[node]] if blocks.parents[node] >= 0 else -1
-        around.append(node if element.tag == "table" else outer)
-        if element.tag in ("table", "pre"):
-            inside = slice(blocks.starts[node], blocks.ends[node])
-            if 0 < float(chars[inside].sum()) < LARGEST_PART * float(chars.sum()):
-                alike.setdefault(outer if outer >= 0 and element.tag == "table" else node, []).append(inside)
+    opened: list[int] = []  # tables that have not ended
+    for node in [node for node, element in enumerate(blocks.nodes) if element.tag in ("table", "pre")]:
+        element = blocks.nodes[node]
+        while opened and blocks.nodes[opened[-1]].end <= element.position:
+            opened.pop()
+        inside = slice(blocks.starts[node], blocks.ends[node])
+        if 0 < float(chars[inside].sum()) < LARGEST_PART * float(chars.sum()):
+            alike.setdefault(opened[-1] if opened and element.tag == "table" else node, []).append(inside)
+        if element.tag == "table":
+            opened.append(node)
     links = chars * column["link_share"]
     for tables in alike.values():
         size, linked, kept = (
@@ -350,13 +354,13 @@ def as_article(
     """
     keep = keep & (column["is_figcaption"] == 0)
     if expected >= STANDS_OUT:
-        sure = np.pad(chances >= SURE_BLOCK, 1)
+        sure = np.concatenate(([False], chances >= SURE_BLOCK, [False]))
         keep &= sure[1:-1] | (sure[:-2] & sure[2:])
-    heading = np.sum([column[f"is_h{level}"] for level in range(1, 6)], axis=0) > 0
+    heading = sum(column[f"is_h{level}"] for level in range(1, 6)) > 0
     for place, following in pairwise([*np.flatnonzero(heading), len(keep)]):
         if following > place + 1 and not column["is_title"][place] and not keep[place + 1 : following].any():
             keep[place] = False
-    part = np.sum([column[f"is_{tag}"] for tag in ENDING], axis=0) * chances >= SURE_BLOCK
+    part = sum(column[f"is_{tag}"] for tag in ENDING) * chances >= SURE_BLOCK
     last = np.flatnonzero(keep & ((column["chars"] >= PARAGRAPH) | part) & (column["link_share"] < 0.5))
     if len(last):
         keep[last[-1] + 1 :] = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -17,8 +16,8 @@ from webanalytics.page.visible_text import Blocks
 Numbers = NDArray[np.floating[Any]]
 
 HOST_TAGS = (
-    *("p", "li", "td", "th", "dt", "dd", "div", "h1", "h2", "h3", "h4", "pre", "blockquote", "button"),
-    *("figcaption", "summary", "section", "h5", "caption"),
+    *("p", "li", "td", "th", "dt", "dd", "div", "h1", "h2", "h3", "h4", "h5", "pre", "button"),
+    *("figcaption", "section"),
 )
 _TAG_NUMBERS = {tag: number for number, tag in enumerate(HOST_TAGS)}
 MOST_MEASURES = 240
@@ -27,7 +26,6 @@ LEVELS = 6
 _HEAD = 60
 _SHORT = 120
 """Characters up to which a text may be a call to do something, or say when something was written."""
-_NO_DIGITS = str.maketrans("", "", "0123456789")
 _CURRENCIES = re.compile("[€£¥₹]")
 _SEPARATOR = re.compile("[·»›•]")
 _DIGIT = re.compile("[0-9]")
@@ -81,13 +79,9 @@ def _per_text(text: str) -> tuple[float, ...]:
         text.count(",") if plain else text.count(",") + text.count("，") + text.count("、"),
         text.count(". ") if plain else text.count(". ") + text.count("。"),
         text.endswith(_ENDS),
-        text.isupper(),
-        head[0].isupper(),
-        1 - len(head.translate(_NO_DIGITS)) / len(head) if _DIGIT.search(head) else 0,
+        1 - (len(head) - len(_DIGIT.findall(head))) / len(head),
         "|" in head or (not plain and _SEPARATOR.search(head) is not None),
-        not plain and "©" in text,
         "$" in head or (not plain and _CURRENCIES.search(head) is not None),
-        ":" in head,
         tells and not _DATES.isdisjoint(said),
         tells and not _CALLS.isdisjoint(said),
         tells and not _OTHERS.isdisjoint(said),
@@ -96,14 +90,15 @@ def _per_text(text: str) -> tuple[float, ...]:
 
 
 TEXT_NAMES = (
-    *("chars", "words", "commas", "sentences", "ends", "upper", "capital", "digits", "separators"),
-    *("copyright", "currency", "colon", "date", "call", "others", "remarks"),
+    *("chars", "words", "commas", "sentences", "ends", "digits", "separators", "currency"),
+    *("date", "call", "others", "remarks"),
 )
 
 
-def spread(values: NDArray[np.int64], count: int) -> Numbers:
-    """Return a row for each of the lowest bits of whole numbers."""
-    return ((values >> np.arange(count)[:, None]) & 1).astype(np.float32)
+def spread(values: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
+    """Return a row for each of the lowest bits of whole numbers, of 32 at most."""
+    octets = values.astype("<u4").view(np.uint8).reshape(-1, 4)
+    return np.unpackbits(octets, axis=1, count=count, bitorder="little").T
 
 
 def _shifted(values: Numbers, by: int) -> Numbers:
@@ -135,7 +130,7 @@ class Frame:
         return [of_node[level] for level in self.levels]
 
 
-def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> tuple[Numbers, list[str]]:
+def block_features(blocks: Blocks, known: str, title: str) -> tuple[Numbers, list[str]]:
     """Return numbers of the blocks, a row for each measure and a column for each block, and the names."""
     count, frame = len(blocks.texts), Frame(blocks)
     columns = np.empty((MOST_MEASURES, count), dtype=np.float32)
@@ -147,6 +142,10 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
         columns[len(names)] = values
         names.append(name)
 
+    def add_all(named: list[str], rows: Any) -> None:
+        columns[len(names) : len(names) + len(named)] = rows
+        names.extend(named)
+
     chars, words = columns[0], columns[1]
     linked = np.minimum(np.array(blocks.linked, dtype=np.float32), chars)
     share = linked / chars
@@ -154,8 +153,7 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     add("word_length", chars / words)
     tags = [blocks.nodes[host].tag for host in blocks.hosts]
     number_of = np.array([_TAG_NUMBERS.get(tag, 99) for tag in tags])
-    for number, tag in enumerate(HOST_TAGS):
-        add(f"is_{tag}", number_of == number)
+    add_all([f"is_{tag}" for tag in HOST_TAGS], number_of == np.arange(len(HOST_TAGS))[:, None])
     # Position.
     order = np.arange(count, dtype=np.float32)
     before = np.cumsum(chars) - chars
@@ -181,11 +179,13 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     for name in ("others", "remarks"):
         told = columns[TEXT_NAMES.index(name)] > 0
         add(f"under_{name}", (last_heading >= 0) & told[last_heading])
-    add("known", [size > 20 and known(text) for text, size in zip(blocks.texts, chars.tolist(), strict=True)])
+    long_enough = zip(blocks.texts, (chars > 20).tolist(), strict=True)
+    add("known", [is_long and text[:40] in known for text, is_long in long_enough])
     # Neighbours.
     prose = np.where(share < 0.3, chars, 0)
-    for by in (-3, -2, -1, 1, 2, 3):
+    for by in (-3, -2, 1, 2, 3):
         add(f"chars{by:+}", _shifted(chars, by))
+    for by in (-1, 1):
         add(f"links{by:+}", _shifted(share, by))
     for width in (4, 12):
         around = _window(chars, width)
@@ -204,10 +204,10 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
         add(f"node_chars{level}", in_chars[level])
         add(f"node_share{level}", in_chars[level] / total)
         add(f"node_links{level}", in_links[level] / np.maximum(in_chars[level], 1))
-        add(f"node_prose{level}", in_prose[level] / all_prose)
-        add(f"node_blocks{level}", sizes[where])
         add(f"repeats{level}", repeats[where])
         if level:
+            add(f"node_prose{level}", in_prose[level] / all_prose)
+            add(f"node_blocks{level}", sizes[where])
             widest = np.maximum(widest, np.where(sizes[where] > 1, repeats[where], 0))
     add("widest_repeat", widest)
     # Names.
@@ -215,9 +215,8 @@ def block_features(blocks: Blocks, known: Callable[[str], bool], title: str) -> 
     above = _inherited(blocks)
     hosts = frame.levels[0]
     near = own[hosts] | np.array(blocks.inner, dtype=np.int64) | own[frame.levels[1]]
-    for groups, named in ((near, _NEAR), (above[hosts], _ANY)):
-        columns[len(names) : len(names) + len(named)] = spread(groups, len(named))
-        names.extend(named)
+    add_all(_NEAR, spread(near, len(GROUPS)))
+    add_all(_ANY, spread(above[hosts], len(GROUPS)))
     return columns[: len(names)], names
 
 

@@ -15,32 +15,42 @@ from numpy.typing import NDArray
 
 from webanalytics.page.content.features import Numbers
 
+PARTS = ("columns", "borders", "leaves", "bias")
+"""Arrays of a model in the data file."""
 AT_A_TIME = 2_048
 """Columns that are evaluated at a time: a page may have many thousand blocks."""
 
 
-class Trees(NamedTuple):
-    """Trees of one model."""
+class Trees:
+    """Trees of one model, which ask many of their questions several times."""
 
-    columns: NDArray[np.intp]  # the columns that are asked for
-    borders: Numbers  # the values that are to be exceeded
-    leaves: Numbers  # what each tree adds
-    bias: Numbers  # what is added to all
+    def __init__(
+        self,
+        columns: NDArray[np.uint16],  # the columns that are asked for
+        borders: Numbers,  # the values that are to be exceeded
+        leaves: Numbers,  # what each tree adds
+        bias: Numbers,  # what is added to all
+    ) -> None:
+        self._trees, self._levels = columns.shape
+        asked = np.stack((columns.T.ravel(), borders.T.ravel()), axis=1)
+        questions, places = np.unique(asked, axis=0, return_inverse=True)
+        self._columns, self._borders = questions[:, 0].astype(np.intp), questions[:, 1:].astype(np.float32)
+        self._places = places.ravel()  # of each level's questions among the different ones
+        self._first = np.arange(self._trees)[:, None] << self._levels
+        self._leaves = leaves.reshape(self._trees << self._levels, -1)
+        self._bias = bias
 
     def raw(self, table: Numbers) -> Numbers:
         """Return the sums of the trees' answers for each column of a table of measures."""
-        trees, levels = self.columns.shape
-        first = np.arange(trees, dtype=np.int32)[:, None] << levels
-        columns, borders = self.columns.T.ravel(), self.borders.T.ravel()[:, None]
-        flat = self.leaves.reshape(trees << levels, -1)
         found = []
         for start in range(0, table.shape[1], AT_A_TIME):
-            part = table[:, start : start + AT_A_TIME]
-            bits = (part[columns] > borders).reshape(levels, trees, -1)
-            leaf = np.repeat(first, part.shape[1], axis=1)
-            for level in range(levels):
-                leaf += bits[level].astype(np.int32) << level
-            found.append(flat[leaf].sum(axis=0) + self.bias)
+            part = table[:, start : start + AT_A_TIME].take(self._columns, axis=0)
+            answers = (part > self._borders).view(np.uint8).take(self._places, axis=0)
+            leaf, *others = answers.reshape(self._levels, self._trees, -1)[::-1]
+            for bits in others:  # a byte is enough for eight levels
+                leaf += leaf
+                leaf |= bits
+            found.append(self._leaves.take(leaf + self._first, axis=0).sum(axis=0) + self._bias)
         return np.concatenate(found)
 
 
@@ -72,6 +82,6 @@ def models() -> Models:
     with path.open("rb") as file, np.load(file) as stored:
         found: dict[str, Any] = {}
         for name in Models._fields:
-            columns, borders, leaves, bias = (stored[f"{name}_{part}"] for part in Trees._fields)
-            found[name] = Trees(columns.astype(np.intp), borders, leaves.astype(np.float32), bias)
+            columns, borders, leaves, bias = (stored[f"{name}_{part}"] for part in PARTS)
+            found[name] = Trees(columns, borders, leaves.astype(np.float32), bias)
     return Models(**found)

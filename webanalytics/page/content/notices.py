@@ -55,17 +55,19 @@ def page_notices(
     cookies, signs, asks = ([word for word in words if word in said] for words in (COOKIES, RIGHTS, PURPOSES))
     if len(asks) < LEAST_PURPOSES:
         asks = []
-    rights: list[int] = []
-    for number, lower in zip(likely, said.split("\n"), strict=True) if cookies or signs or asks else ():
-        if cookies and any(word in lower for word in cookies):
-            if column["is_title"][number]:
-                return np.zeros_like(found)  # that is what the page is about
-            found[number] = _IN_USE.search(lower) is not None
-        elif len(lower) < LONGEST_RIGHTS and any(word in lower for word in signs):
-            rights.append(number)
-        if asks and any(word in lower for word in asks):
-            dialog = _dialog(blocks, number)
-            asked[dialog] = not column["is_h1"][dialog].any()
+    lines = dict(zip(likely, said.split("\n"), strict=True)) if cookies or signs or asks else {}
+    of_cookies, of_rights, of_purposes = (
+        {number for word in words for number, lower in lines.items() if word in lower}
+        for words in (cookies, signs, asks)
+    )
+    for number in of_cookies:
+        if column["is_title"][number]:
+            return np.zeros_like(found)  # that is what the page is about
+        found[number] = _IN_USE.search(lines[number]) is not None
+    for number in of_purposes:
+        dialog = _dialog(blocks, number)
+        asked[dialog] = not column["is_h1"][dialog].any()
+    rights = [number for number in of_rights - of_cookies if len(lines[number]) < LONGEST_RIGHTS]
     if found.any():
         chars = column["chars"]
         sums, told = (

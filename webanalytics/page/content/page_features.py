@@ -8,8 +8,8 @@ from collections import Counter
 import ahocorasick
 import numpy as np
 
-from webanalytics.page.content.features import Numbers, spread, words
-from webanalytics.page.content.names import GROUPS, bits
+from webanalytics.page.content.features import Numbers, words
+from webanalytics.page.content.names import BIT, bits
 from webanalytics.page.page import Page
 from webanalytics.page.structured.jsonld import jsonld_texts
 from webanalytics.page.visible_text import Blocks
@@ -20,15 +20,8 @@ KINDS = {
     "product": "Product ProductGroup Offer AggregateOffer",
     "list": "ItemList CollectionPage SearchResultsPage ProductCollection OfferCatalog",
     "forum": "DiscussionForumPosting QAPage Question Answer",
-    "docs": "TechArticle APIReference HowTo SoftwareSourceCode",
     "company": "Organization LocalBusiness Service ProfessionalService Corporation Dentist LegalService",
-    "software": "SoftwareApplication WebApplication MobileApplication",
-    "faq": "FAQPage",
-    "recipe": "Recipe",
-    "person": "Person",
     "web": "WebPage WebSite",
-    "crumbs": "BreadcrumbList",
-    "about": "AboutPage ContactPage ItemPage ProfilePage",
 }
 _KIND = {f"{word}": number for number, words in enumerate(KINDS.values()) for word in words.split()}
 _TYPE = re.compile(r'"@type"\s*:\s*(?:\[\s*)?"([A-Za-z]+)"')
@@ -44,15 +37,16 @@ PATH = {
     "service": "services service solutions about pricing features platform company industries",
 }
 _PATH = {word: number for number, words in enumerate(PATH.values()) for word in words.split()}
-GENERATORS = (
-    "docusaurus sphinx mkdocs vbulletin discourse xenforo shopify wordpress hugo gitbook phpbb "
-    "invision woocommerce magento drupal webflow squarespace wix flarum jekyll"
+GENERATORS = "docusaurus wordpress gitbook phpbb drupal webflow"
+BODY = (
+    "navigation header footer advert post article title byline product card form contents details lead "
+    "section"
 )
+"""What the names of the body may say of a page."""
 _WORDS = re.compile(r"[a-z]+")
 PHRASES = {
     "reply": "reply;replies;posted;joined;upvote;likes;member;permalink;#1;#2",
     "buy": "add to cart;add to bag;add to basket;in stock;buy now;free shipping;quantity;sku",
-    "sort": "sort by;filter;results;showing;price range;load more;per page",
     "docs": "parameter;returns;example;install;api;function;version;on this page;edit this page",
     "service": "our team;our services;our clients;customers;get started;contact us;book a;request a;"
     "free quote;demo;pricing;trusted by",
@@ -77,14 +71,14 @@ def page_features(page: Page, blocks: Blocks, table: Numbers, names: list[str]) 
     body_name = " ".join((body.get("class") or "", body.get("id") or "")) if body else ""
     generator = " ".join(page.metas("generator", "application-name", "og:site_name"))
     written = f"{generator} {body_name}".lower()
-    groups = spread(np.array([bits(body_name)]), len(GROUPS))[:, 0].tolist()
+    groups = bits(body_name)
     found = {
         **_of_data(page),
         **{f"made_{name}": float(name in written) for name in GENERATORS.split()},
         **_of_address(page),
         **_of_blocks(table, names),
         **_of_texts(page, blocks),
-        **{f"body_{name}": value for name, value in zip(GROUPS, groups, strict=True)},
+        **{f"body_{name}": bool(groups & BIT[name]) for name in BODY.split()},
     }
     return np.array(list(found.values()), dtype=np.float32), list(found)
 
@@ -99,7 +93,7 @@ def _of_data(page: Page) -> dict[str, float]:
     declared = " ".join(page.metas("og:type")).lower()
     return {
         **{f"kind_{name}": min(times[at], 50) for at, name in enumerate(KINDS)},
-        **{f"og_{name}": name in declared for name in ("article", "product", "website")},
+        **{f"og_{name}": name in declared for name in ("article", "product")},
     }
 
 

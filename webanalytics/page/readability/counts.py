@@ -62,8 +62,8 @@ def clean_word(piece: str) -> str:
     >>> clean_word("(don't)"), clean_word("well-known,"), clean_word("boys'"), clean_word("--")
     ("don't", 'wellknown', 'boys', '')
     """
-    if piece.isalnum():
-        return piece
+    if (word := piece.rstrip(".,")).isalnum():
+        return word
     if "'" in piece:
         piece = _OTHER_APOSTROPHE.sub("", piece)
     return _PUNCTUATION.sub("", piece)
@@ -107,7 +107,7 @@ class _Measures(dict[str, _Measure]):
         return long
 
     def _measure(self, piece: str) -> _Measure:
-        word = piece if piece.isalnum() else clean_word(piece)
+        word = clean_word(piece)
         if not word:
             return _NOTHING
         letters = len(word) - word.count("'")

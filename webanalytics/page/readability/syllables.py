@@ -35,12 +35,12 @@ _DIVIDED = re.compile("(?<![tcsgx])i[ao]|eo(?!u)|[aeiouy]ing|[^gq]u[ao]|[aeiou]y
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _NOT_IN_WORDS = re.compile(r"[^\w']")
 # Lines of a pattern file that are no patterns: comments and settings of the hyphenation library.
-_SETTINGS = re.compile(rb"^[ \t]*(?:[%#]|(?:COMPOUND)?(?:LEFT|RIGHT)HYPHENMIN).*\n?", re.MULTILINE)
+_SETTINGS = re.compile(rb"\n[ \t]*(?:[%#]|(?:COMPOUND)?(?:LEFT|RIGHT)HYPHENMIN).*")
 _HEX_CHARACTER = re.compile(r"\^{2}([0-9a-f]{2})")
 
 # A pattern that pyphen's file lacks: its "ur8in" keeps Urin whole, as Duden does, but also the beginning of
 # Ur-in-stinkt, which Duden divides.
-_CORRECTED = {"de": {".urinstink": ".ur9instink"}}
+_ADDED = {"de": b"\n.ur9instink"}
 
 # Of a number that the automaton keeps for a pattern, the bits for its length.
 _LENGTH_BITS = 8
@@ -66,24 +66,21 @@ def patterns_name(tag: str) -> str:
     return str(name)
 
 
-def _read_patterns(name: str) -> dict[str, str]:
-    """Return letters to pattern for one file, such as ``hyph`` to ``hy3ph``."""
+def _read_patterns(name: str) -> tuple[list[str], list[str]]:
+    """Return the letters of all patterns of one file, such as ``hyph``, and the patterns: ``hy3ph``."""
     encoding, _, content = LANGUAGES[name].read_bytes().partition(b"\n")
     declared = encoding.decode("ascii").strip().lower()
     charset = "cp1251" if declared == "microsoft-cp1251" else declared
-    content = _SETTINGS.sub(b"", content)
+    content = _SETTINGS.sub(b"", b"\n" + content)
     if b"^^" in content:
         text = _HEX_CHARACTER.sub(lambda match: chr(int(match[1], 16)), content.decode(charset))
         content = text.encode(charset := "utf-8")
     if b"=" in content:  # A change of spelling at the hyphen follows the pattern: omaa1tje./=,2,1
         content = re.sub(rb"/.*=.*", b"", content)
-    content = content.translate(None, b" \t\r")
+    content = content.translate(None, b" \t\r") + _ADDED.get(name[:2], b"")
     patterns = content.decode(charset).split("\n")
     # The digits are taken from the whole file at once: one call instead of one for each pattern.
-    letters = content.translate(None, b"0123456789").decode(charset).split("\n")
-    # A line without a digit raises no level, and takes the place of none with the same letters.
-    found = {key: pattern for key, pattern in zip(letters, patterns, strict=True) if key != pattern}
-    return found | _CORRECTED.get(name[:2], {})
+    return content.translate(None, b"0123456789").decode(charset).split("\n"), patterns
 
 
 def mask_of(pattern: str) -> int:
@@ -118,14 +115,14 @@ class Hyphenation:
     """
 
     def __init__(self, name: str) -> None:
-        found = _read_patterns(name)
-        found.pop("", None)
-        self._patterns = list(found.values())
-        self._masks: list[int | None] = [None] * len(found)
+        listed, self._patterns = _read_patterns(name)
+        self._masks: list[int | None] = [None] * len(listed)
         automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
         add = automaton.add_word
-        for number, letters in enumerate(found):
-            add(letters, number << _LENGTH_BITS | len(letters) - 1)
+        for number, (letters, pattern) in enumerate(zip(listed, self._patterns, strict=True)):
+            # A line without a digit raises no level, and takes the place of none with the same letters.
+            if letters and letters != pattern:
+                add(letters, number << _LENGTH_BITS | len(letters) - 1)
         automaton.make_automaton()
         self._found_in = automaton.iter
 

@@ -238,7 +238,7 @@ def _classed(page: Page) -> Iterator[str]:
 def _bylines(page: Page) -> Iterator[Element]:
     judged: dict[str, bool] = {}
     for element in page.document.elements:
-        if element.attrib and (classes := element.attrib.get("class")):
+        if classes := element.get("class"):
             if classes not in judged:
                 judged[classes] = bool(_BY_CLASS.search(classes)) and not _NOT_A_BYLINE.search(classes)
             if judged[classes] and element.tag not in _WHOLE:
