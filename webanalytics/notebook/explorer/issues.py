@@ -15,8 +15,8 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.score import COUNTED
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.explorer.table import (
+    LABELS,
     MOST_ROWS,
-    TABLE_LABELS,
     as_text,
     clean,
     column,
@@ -305,7 +305,7 @@ def _line(row: Mapping[Any, Any]) -> dict[str, Any]:
 def _table(frame: pd.DataFrame, total: int) -> dict[str, Any]:
     columns = [column(frame, {}, str(key)) for key in frame.columns]
     for made in columns:
-        made["label"] = TABLE_LABELS[made["key"]]
+        made["label"] = LABELS["rules"][made["key"]]
         if made["key"] in ("rule", "evidence"):  # these are searched by substring
             made.pop("choices", None)
         if made["key"] == "priority":
