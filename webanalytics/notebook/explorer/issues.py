@@ -20,11 +20,10 @@ from webanalytics.notebook.explorer.table import (
     as_text,
     clean,
     column,
-    is_missing,
     texts,
 )
 from webanalytics.operations import AUDIT_PAGES
-from webanalytics.runs.frames.schema import frame_fields, make_series
+from webanalytics.runs.frames.schema import frame_fields, is_missing, make_series
 from webanalytics.thresholds import PRIORITIES
 
 MANY_PAGES = 5_000

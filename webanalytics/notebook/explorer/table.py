@@ -15,6 +15,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 from webanalytics.core.strings import encodable
 from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.runs.frames import output_files
+from webanalytics.runs.frames.schema import is_missing
 
 MOST_ROWS = 50_000
 """Most rows sent to the browser; the frame itself keeps them all."""
@@ -242,11 +243,6 @@ def _number(value: Any) -> float | None:
     if pd.isna(value) or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return round(value, 4) if isinstance(value, float) else int(value)
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a cell holds no value: None, NaN, NA or NaT."""
-    return output_files.is_missing(value)
 
 
 def _text(value: Any, key: str, longest: int) -> str | None:

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
+from pandas.api.types import is_complex_dtype, is_object_dtype
 
 from webanalytics.core.operations.types import shape_of
 from webanalytics.errors import MissingExtraError, ParameterError, WriteError
@@ -30,6 +30,7 @@ from webanalytics.files import written_whole
 from webanalytics.operations import Field
 from webanalytics.runs.frames.arrow import arrow_type, declared_of, typed_array
 from webanalytics.runs.frames.excel import write_sheets
+from webanalytics.runs.frames.schema import is_missing as is_missing
 from webanalytics.runs.storage.lazy_columns import held, parts_of
 from webanalytics.runs.storage.parts import FRAME_ROWS
 
@@ -111,11 +112,6 @@ def _own_text(value: Any) -> str:
         return str(value)
     except Exception:  # a foreign class, which may raise anything
         return f"<{type(value).__name__}>"
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a cell holds no value: None, NaN, NA or NaT."""
-    return bool(is_scalar(value) and pd.isna(value))
 
 
 def as_plain(value: Any) -> Any:
