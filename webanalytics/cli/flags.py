@@ -165,7 +165,14 @@ def crawl_flags(parser: argparse.ArgumentParser) -> None:
 _LISTED: Mapping[str, Mapping[str, dict[str, Any]]] = tomllib.loads(
     Path(__file__).with_name("flags.toml").read_text("utf-8")
 )
-_NAMED = {"int": int, "float": float, "boolean": argparse.BooleanOptionalAction}
+
+
+def names_of(text: str) -> list[str]:
+    """Return the names of a list with commas; named as errors of the command line call them."""
+    return [name.strip() for name in text.split(",")]
+
+
+_NAMED = {"int": int, "float": float, "names": names_of, "boolean": argparse.BooleanOptionalAction}
 
 
 def add_listed(

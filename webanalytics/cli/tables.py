@@ -27,6 +27,7 @@ from webanalytics.cli.flags import (
     SECRET_VARIABLE,
     SETTING,
     TAKEN,
+    add_listed,
     common,
     crawl_flags,
     option_flag,
@@ -88,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     common(crawl, "start", screen=True)
     setting_flag(crawl, METADATA.parameter("body"))
     crawl_flags(crawl)
-    audits.add_extract(crawl)
+    add_listed(crawl, "extract")
     audits.add_issue_flags(crawl)
     crawl.set_defaults(run=_run_operation, function="crawl")
     for operation in OPERATIONS.values():
