@@ -13,8 +13,8 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from webanalytics.core.strings import encodable
-from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.runs.frames import output_files
+from webanalytics.runs.frames.arrow import ADDED
 from webanalytics.runs.frames.schema import is_missing
 
 MOST_ROWS = 50_000
@@ -77,17 +77,7 @@ def label(name: str) -> str:
     return LABELS["pages"].get(name, clean(str(name), 40))
 
 
-OF_KEYWORDS = frozenset(
-    (
-        "keyword",
-        "words",
-        "frequency",
-        "density",
-        "distinctiveness",
-        "rank",
-        *(f"in_{place}" for place in PLACES),
-    )
-)
+OF_KEYWORDS = frozenset(("words", *(field.name for field in ADDED["keywords"])))
 """Columns of a tidy frame that are about one keyword, not about the page."""
 
 

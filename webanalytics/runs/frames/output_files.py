@@ -193,11 +193,8 @@ def _json_lines(frame: pd.DataFrame, file: IO[str]) -> None:
         file.write(json.dumps(row, ensure_ascii=False, default=_own_text) + "\n")
 
 
-def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
-    """Return a frame as an Arrow table with the declared types, and text for what is mixed.
-
-    `index` is that of `pyarrow.Table.from_pandas`: by default a range is kept as metadata only.
-    """
+def arrow_of(frame: pd.DataFrame) -> Any:
+    """Return a frame without its index as an Arrow table with the declared types; what is mixed is text."""
     try:
         import pyarrow as pa
     except ImportError:
@@ -216,7 +213,7 @@ def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
                 pa.array(column, from_pandas=True)
             except (pa.ArrowException, OverflowError):  # numbers among texts: a column has one type
                 put_cells(table, place, (None if is_missing(v) else as_text(v) for v in column))
-    made = pa.Table.from_pandas(table, preserve_index=index)
+    made = pa.Table.from_pandas(table, preserve_index=False)
     for name, array in typed.items():
         if array is not None:  # lists and dicts of a declared type need not be text
             made = made.set_column(made.schema.get_field_index(name), name, array)
@@ -228,11 +225,11 @@ def arrow_parts(frame: pd.DataFrame) -> Iterator[Any]:
     plain = pd.DataFrame(frame)
     plain.attrs = dict(frame.attrs)
     stored = parts_of(plain) is not None
-    first = arrow_of(held(plain.iloc[:FRAME_ROWS]) if stored else plain, index=False)
+    first = arrow_of(held(plain.iloc[:FRAME_ROWS]) if stored else plain)
     schema = _with_types(first.schema, declared_of(plain))
     yield first.cast(schema)
     for start in range(FRAME_ROWS, len(plain) if stored else 0, FRAME_ROWS):
-        yield arrow_of(held(plain.iloc[start : start + FRAME_ROWS]), index=False).cast(schema)
+        yield arrow_of(held(plain.iloc[start : start + FRAME_ROWS])).cast(schema)
 
 
 def _with_types(schema: Any, fields: Mapping[str, Field]) -> Any:
@@ -265,7 +262,7 @@ def _in_parts(frame: pd.DataFrame, path: Path, kind: str) -> None:
     try:
         write(arrow_parts(frame))
     except pa.ArrowInvalid:  # of a foreign service: values that are not of the declared types
-        write(iter([arrow_of(held(pd.DataFrame(frame)), index=False)]))
+        write(iter([arrow_of(held(pd.DataFrame(frame)))]))
 
 
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
