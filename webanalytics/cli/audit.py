@@ -16,7 +16,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.excel import checked_rules
 from webanalytics.audits.overview.display import as_text, audit_overview, counted
-from webanalytics.cli.flags import SCREEN
+from webanalytics.cli.flags import SCREEN, add_listed
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.row_safety import tried
 from webanalytics.errors import ParameterError
@@ -29,7 +29,6 @@ GATE = 3
 
 LEVELS = PRIORITIES[::-1]
 ALL_OF_IT = "All of it: --report report.html or -o audit.xlsx."
-WRITES_REPORT = "write a report: .html, or .pdf where Chromium or Chrome is installed"
 _OWN = ("rules", "profile", "thresholds", "report", "save", "fail_on")
 _OF_WORKBOOK = ("columns", "only_rules")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "extract")
@@ -38,79 +37,22 @@ _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "ex
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that only the sub-command ``audit`` has."""
-    group = add_issue_flags(parser)
-    meaning = "audit the pages of a sitemap, and look at robots.txt too; may be given several times"
-    group.add_argument("--sitemap", metavar="URL", action="append", help=meaning)
-    meaning = "check: ask each image, script and style sheet of the pages whether it answers"
-    group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
-    add_extract(parser)
-
-
-def _docs_flag(parser: argparse._ActionsContainer) -> None:
-    meaning = "address of the built documentation, which the report and the workbook then link rules to"
-    parser.add_argument("--docs-url", metavar="URL", help=meaning)
-
-
-def add_extract(parser: argparse.ArgumentParser) -> None:
-    """Add the flags for columns of the user's own and sizes of images, which crawls have too."""
-    meaning = (
-        "a column of your own: a CSS selector (.price::text), an XPath (//h1) or regex:...; NAME[]=... has "
-        "all values of a page; may be given several times"
-    )
-    parser.add_argument("--extract", metavar="NAME=SELECTOR", action="append", help=meaning)
-    meaning = "fetch the images of the pages too, for the rule on large images"
-    parser.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
+    add_listed(add_issue_flags(parser), "audit")
+    add_listed(parser, "extract")
 
 
 def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     """Add the flags about issues, which crawls have too, and return their group."""
     group = parser.add_argument_group("issues")
-    add = group.add_argument
-    meaning = "which rules count and how much: desktop_crawler (default), strict, news, or a .toml file"
-    add("--profile", metavar="NAME", help=meaning)
-    add("--thresholds", metavar="FILE", help="TOML file of limits that differ from the profile's")
-    meaning = "a Python file that adds rules of your own with webanalytics.rule; it is run as it is"
-    add("--rules", metavar="FILE.py", action="append", help=meaning)
-    add("--report", metavar="FILE", help=WRITES_REPORT)
-    meaning = (
-        "columns of the pages in a workbook (-o FILE.xlsx), with commas, or all (default: 30 of most use)"
-    )
-    add("--columns", metavar="NAMES", type=names_of, help=meaning)
-    meaning = "rules whose causes and issues a workbook shows, with commas, also as title_* (default: all)"
-    add("--only-rules", metavar="NAMES", type=names_of, help=meaning)
-    _docs_flag(group)
-    add("--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`")
-    meaning = f"exit with status {GATE} where there are issues of this priority or a higher one"
-    add("--fail-on", choices=LEVELS, help=meaning)
+    add_listed(group, "issues", {"--fail-on": LEVELS}, gate=GATE)
     return group
 
 
 def add_compare(commands: Any) -> None:
     """Add the sub-command ``compare``."""
     parser = commands.add_parser("compare", help="Say what changed between two saved audits.")
-    add = parser.add_argument
-    add("before", metavar="BEFORE", help="folder that `webanalytics audit --save` made")
-    add("after", metavar="AFTER", help="folder of a later audit")
-    add("--report", metavar="FILE", help="write a report of the later audit with what changed")
-    meaning = (
-        "folder of one more audit made at once after AFTER: where a page differs from itself there is a "
-        "counter or a link that rotates, and no change"
-    )
-    add("--again", metavar="FOLDER", help=meaning)
-    meaning = "print how the score of each part of the site changed, by a column such as section or segment"
-    add("--by", metavar="COLUMN", help=meaning)
-    _docs_flag(parser)
-    add("-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed")
-    meaning = (
-        f"exit with status {GATE} where issues of this priority or a higher one got worse or are on new pages"
-    )
-    add("--fail-on-new", choices=LEVELS, help=meaning)
+    add_listed(parser, "compare", {"--fail-on-new": LEVELS}, gate=GATE)
     parser.set_defaults(run=run_compare)
-
-
-def names_of(text: str) -> list[str]:
-    """Return the names of a list with commas; named as errors of the command line call them."""
-    return [name.strip() for name in text.split(",")]
 
 
 def is_wanted(arguments: argparse.Namespace) -> bool:

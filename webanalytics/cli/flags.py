@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+import tomllib
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 from webanalytics.cli.access_files import PLACES
@@ -151,32 +153,40 @@ def _output_flags(parser: argparse.ArgumentParser, screen: bool) -> None:
 def crawl_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that only ``crawl`` has: the parameters of `webanalytics.crawl`."""
     group = parser.add_argument_group("what is crawled")
-    add = group.add_argument
-    add("--max-pages", type=int, metavar="N", help="most pages that are fetched (default: 10000)")
-    add("--max-depth", type=int, metavar="N", help="most clicks from a start (default: no limit)")
-    meaning = "fetch only addresses in a folder (/docs/*), that fit a pattern which begins with *, or in "
-    meaning += "which this regular expression is found; may be repeated"
-    add("--include", metavar="PATTERN", action="append", help=meaning)
-    add("--exclude", metavar="PATTERN", action="append", help="do not fetch such addresses; may be repeated")
-    flag = argparse.BooleanOptionalAction
-    add("--subdomains", action=flag, help="take other hosts of the same domain as part of the site")
-    meaning = "keep, drop, tracking, or the name of a parameter to drop; may be repeated (default: keep)"
-    add("--query", metavar="NAME", action="append", help=meaning)
-    add("--nofollow", action=flag, help="follow links that say nofollow, ugc or sponsored too")
-    choices = get_args(External)
-    add("--external", choices=choices, help="what to do with links to elsewhere (default: list)")
-    choices = get_args(Resources)
-    add("--resources", choices=choices, help="what to do with images, scripts and the like (default: ignore)")
-    meaning = "leave endless families of addresses (default), only report them, or do not look for them"
-    add("--traps", choices=get_args(Handling), help=meaning)
-    meaning = f"most pages of a sequence of numbers that bring nothing new (default: {MAX_SEQUENCE})"
-    add("--max-sequence", type=int, metavar="N", help=meaning)
-    meaning = "sitemap whose pages are crawled too, instead of those of the site; may be repeated"
-    add("--sitemap", metavar="URL", action="append", help=meaning)
-    meaning = "look for no sitemap"
-    add("--no-sitemap", dest="no_sitemap", action="store_true", default=None, help=meaning)
-    meaning = "on hosts that --access opens, do not follow what looks like logout, delete, basket or a "
-    meaning += "pattern; may be repeated (default: actions, all three)"
-    add("--avoid", metavar="WORD", action="append", help=meaning)
-    meaning = f"kind of links to follow; may be repeated (default: {', '.join(FOLLOWED)})"
-    add("--follow", metavar="KIND", action="append", choices=PAGE_KINDS, help=meaning)
+    choices = {
+        "--external": get_args(External),
+        "--resources": get_args(Resources),
+        "--traps": get_args(Handling),
+        "--follow": PAGE_KINDS,
+    }
+    add_listed(group, "crawl", choices, sequence=MAX_SEQUENCE, followed=", ".join(FOLLOWED))
+
+
+_LISTED: Mapping[str, Mapping[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("flags.toml").read_text("utf-8")
+)
+
+
+def names_of(text: str) -> list[str]:
+    """Return the names of a list with commas; named as errors of the command line call them."""
+    return [name.strip() for name in text.split(",")]
+
+
+_NAMED = {"int": int, "float": float, "names": names_of, "boolean": argparse.BooleanOptionalAction}
+
+
+def add_listed(
+    parser: argparse._ActionsContainer,
+    command: str,
+    choices: Mapping[str, Collection[str]] | None = None,
+    **said: object,
+) -> None:
+    """Add the arguments of a sub-command that `flags.toml` lists; ``said`` fills in what their help names."""
+    for flags, known in _LISTED[command].items():
+        how = {
+            key: _NAMED.get(value, value) if key in ("action", "type") else value
+            for key, value in known.items()
+        }
+        if choices and flags in choices:
+            how["choices"] = choices[flags]
+        parser.add_argument(*flags.split(", "), **how | {"help": known["help"].format(**said)})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics import sync
-from webanalytics.cli.flags import add_command
+from webanalytics.cli.flags import add_command, add_listed
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.saved import show
 from webanalytics.errors import ParameterError
@@ -17,42 +17,20 @@ from webanalytics.urls import address, is_archive
 
 BAD = frozenset(("fails", "not redirected", "elsewhere"))
 """Verdicts after which the exit status is 1."""
-_SOURCE = "folder of a saved audit or crawl, web archive, sitemap's address, or file with one address a line"
 
 
 def add_moves(commands: Any) -> None:
     """Add the sub-commands ``redirect-map`` and ``check-redirects``."""
     summary = "Say which page of a new site takes the place of each page of an old one."
     parser = add_command(commands, "redirect-map", summary)
-    parser.add_argument("old", metavar="OLD", help=_SOURCE)
-    parser.add_argument("new", metavar="NEW", help="the same of the new site")
-    meaning = (
-        "a table (.csv, .xlsx) to look through, or a server's file: .map (nginx), .htaccess, _redirects, "
-        "Caddyfile, web.config; may be repeated"
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", action="append", default=[], help=meaning)
-    meaning = "write for servers also the targets that somebody should look at"
-    parser.add_argument("--with-look", action="store_true", help=meaning)
-    parser.add_argument("--sure", type=float, metavar="SCORE", help="score of a sure target (default: 0.6)")
-    _private_flag(parser)
+    add_listed(parser, "redirect-map")
     parser.set_defaults(run=run_map)
     summary = "Ask each old address where it leads now, beside the plan."
     parser = add_command(
         commands, "check-redirects", summary, "Exit status 1: an address does not lead where it should."
     )
-    parser.add_argument("plan", metavar="PLAN", help="table with the columns old and new")
-    meaning = "ask the old addresses there instead of on their own hosts"
-    parser.add_argument("--site", metavar="URL", help=meaning)
-    parser.add_argument("--old", metavar="OLD", help=f"all that the old site had: {_SOURCE}")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
-    parser.add_argument("--report", metavar="FILE", help="write a page (.html) for those who mend it")
-    _private_flag(parser)
+    add_listed(parser, "check-redirects")
     parser.set_defaults(run=run_check)
-
-
-def _private_flag(parser: argparse.ArgumentParser) -> None:
-    meaning = "the site may be on a private or local host"
-    parser.add_argument("--allow-private", action=argparse.BooleanOptionalAction, help=meaning)
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import os
 import re
 import sys
 import threading
+import tomllib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from webanalytics.cli.flags import (
     SECRET_VARIABLE,
     SETTING,
     TAKEN,
+    add_listed,
     common,
     crawl_flags,
     option_flag,
@@ -58,37 +60,7 @@ from webanalytics.runs.frames.input_files import SUFFIXES, read_csv, read_frame
 from webanalytics.runs.frames.output_files import FORMATS, write_text, wrong_suffix
 from webanalytics.runs.frames.terminal import print_errors, print_table
 
-EXAMPLES = {
-    "audit": "https://example.org/ --report report.html",
-    "crawl": "https://example.org/ --report report.html --save audit-2026-11",
-    "compare": "audit-2026-10 audit-2026-11 --report changes.html",
-    "metadata": "https://example.org/ https://example.org/about",
-    "text": "pages.csv -o texts.csv",
-    "readability": "pages.csv --column url",
-    "keywords": "https://example.org/ --format json",
-    "dane": "-i records.txt",
-    "hmac": "'a message' --secret-file key.txt",
-    "convert": "photos/*.png --output-format webp --save-to small",
-    "phones": "+12085813945",
-    "sitemap": "https://example.org/sitemap.xml -o addresses.csv",
-    "certificates": "example.org mail.example.org:25",
-    "live-tlsa": "mail.example.org:25",
-    "check-redirects": "plan.csv --report check.html",
-    "watch": "site.toml",
-    "mcp": "audits",
-    "ai-crawlers": "update crawlers.csv",
-    "demo": "",
-    "site": "--port 8000",
-    "report": "audit-2026-11 -o report.pdf --prepared-for 'Example Ltd'",
-    "write-sitemap": "audit-2026-11 sitemaps",
-    "link-ideas": "audit-2026-11 -o ideas.xlsx",
-    "prune": "audit-2026-11 -o pages.xlsx",
-    "search-issues": "audit-2026-11 Pages.csv -o work.xlsx",
-    "segments": "audit-2026-11 'shop=/shop/*' 'blog=/blog/*'",
-    "mute": "audit-2026-11 --rule title_too_long --url '/legal/*' --reason 'Titles of laws are long'",
-    "logs": "access.log* --audit audit-2026-11",
-    "redirect-map": "old/ new/ -o plan.csv -o moved.map",
-}
+EXAMPLES: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
 """What follows the name of a sub-command in the example of its help."""
 
 MANY = 1_000
@@ -117,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     common(crawl, "start", screen=True)
     setting_flag(crawl, METADATA.parameter("body"))
     crawl_flags(crawl)
-    audits.add_extract(crawl)
+    add_listed(crawl, "extract")
     audits.add_issue_flags(crawl)
     crawl.set_defaults(run=_run_operation, function="crawl")
     for operation in OPERATIONS.values():

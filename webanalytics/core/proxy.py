@@ -11,7 +11,6 @@ from webanalytics.core.access import basic
 from webanalytics.core.operations.secret import Unpicklable
 from webanalytics.errors import MissingExtraError, ParameterError
 
-EXPECTS: Final = '"env", an address such as http://user:password@proxy:3128, or None for none'
 _PORTS: Final = {"http": 80, "https": 443, "socks5": 1080}
 
 
@@ -76,7 +75,8 @@ class Proxy(Unpicklable):
 def _way(text: Any) -> Way:
     way = _parsed(text)
     if way is None:  # raised out here: errors of parsing hold the text
-        raise ParameterError.must_be("proxy", f"{EXPECTS}")
+        expected = '"env", an address such as http://user:password@proxy:3128, or None for none'
+        raise ParameterError.must_be("proxy", expected)
     if way.is_socks and find_spec("aiohttp_socks") is None:
         raise MissingExtraError("socks", "aiohttp-socks", "a SOCKS proxy")
     return way

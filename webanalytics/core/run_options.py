@@ -1,4 +1,6 @@
-"""`Setting`, the record that options and the service's settings share, and every option of a run.
+"""`Setting`, the record that options and the service's settings share, and the options of a run.
+
+These stand in `options.toml`, as the service's do in `settings.toml`.
 
 An option is set for a session, a block or one call; `resolve` is where a call begins.
 
@@ -18,11 +20,14 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Unpack
 
 from webanalytics._version import USER_AGENT
@@ -30,7 +35,7 @@ from webanalytics.core import plugins
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.bot_key import BotKey
 from webanalytics.core.option_types import RunOptions
-from webanalytics.core.proxy import EXPECTS, Proxy
+from webanalytics.core.proxy import Proxy
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 
@@ -145,13 +150,11 @@ def flag(
     return Setting(key, default, meaning, expects, accepts, none, kind=bool)
 
 
-def _header_value(value: Any) -> bool:
+def _is_header_value(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable() and value.isascii()
 
 
-def _ports(value: Any) -> bool:
-    if value is None:
-        return True
+def _are_ports(value: Any) -> bool:
     listed = isinstance(value, (list, tuple, set, frozenset, range)) and bool(value)
     return listed and all(type(port) is int and 1 <= port <= 65535 for port in value)
 
@@ -160,8 +163,13 @@ def _is_place(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))
 
 
-def _is_warc(name: Any) -> bool:
+def _is_warc(value: Any) -> bool:
+    name = os.fspath(value) if _is_place(value) else None
     return isinstance(name, str) and "\0" not in name and name.lower().endswith((".warc.gz", ".warc"))
+
+
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and WEB_ADDRESS.fullmatch(value) is not None
 
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
@@ -175,171 +183,62 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
 }
 """The functions of each kind: over pages, images and records, those that read files of sites or ask hosts."""
 
-_ANY = frozenset(FUNCTIONS)
-_FETCHED = _ANY - {"record", "host"}
-_RUN = _ANY - {"site", "host"}
-_ANALYSED = _RUN - {"record"}
-_PAGES = frozenset({"page"})
+
+def _tested(
+    key: str,
+    meaning: str,
+    expects: str,
+    accepts: Callable[[Any], bool],
+    default: Any = None,
+    none: str = "",
+    hint: str = "",
+    made: type[Setting] = Setting,
+) -> Setting:
+    """Return a setting of values that pass a test, and of None where that is its default."""
+    optional = default is None
+    return made(
+        key,
+        default,
+        meaning,
+        expects,
+        lambda value: (optional and value is None) or accepts(value),
+        none,
+        hint=hint,
+    )
 
 
-def _serving(kinds: frozenset[str], *settings: Setting) -> tuple[Setting, ...]:
-    return tuple(replace(setting, serves=kinds) for setting in settings)
+def _choice(key: str, default: str, meaning: str, choices: list[str]) -> Setting:
+    return Setting(key, default, meaning, f"one of: {', '.join(choices)}", lambda value: value in choices)
 
 
-_any_options = _serving(
-    _ANY,
-    integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
-    integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
+def _ports(key: str, **known: Any) -> Setting:
+    return replace(_tested(key, accepts=_are_ports, **known), kind=tuple, item=int)
+
+
+_KINDS: Mapping[str, Callable[..., Setting]] = {
+    **{made.__name__: made for made in (integer, seconds, flag)},
+    "choice": _choice,
+    "header": partial(_tested, accepts=_is_header_value),
+    "ports": _ports,
+    "access": partial(_tested, expects="", accepts=bool, made=_AccessOption),
+    "bot_key": partial(_tested, accepts=lambda value: isinstance(value, BotKey)),
+    "backend": partial(_tested, accepts=bool, made=_BackendOption),
+    "folder": partial(_tested, accepts=_is_place),
+    "warc": partial(_tested, accepts=_is_warc),
+    "address": partial(_tested, accepts=_is_address),
+}
+_READ: Mapping[str, Mapping[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("options.toml").read_text("utf-8")
 )
-_dialled_options = _serving(
-    _ANY - {"record"},
-    seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
-    seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
-    flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
-)
-_fetched_options = _serving(
-    _FETCHED,
-    integer("per_host", 8, 1, 100, "Fetches under way at once from one host."),
-    seconds("timeout", 30.0, 0.001, 3600, "Seconds for a whole fetch, redirects and body included."),
-    integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
-    flag("robots", True, "Respect robots.txt and its crawl-delay."),
-    Setting(
-        "user_agent",
-        USER_AGENT,
-        'How the package introduces itself; "phone" or "desktop" for a browser of that kind.',
-        "a line of printable ASCII characters",
-        _header_value,
-    ),
-    Setting(
-        "accept_language",
-        None,
-        'Languages that pages are asked for in, such as "de-CH, de;q=0.9".',
-        "a line of printable ASCII characters, or None for none",
-        lambda value: value is None or _header_value(value),
-        "none",
-    ),
-    Setting(
-        "ports",
-        None,
-        "The only ports of addresses and redirects that are connected to.",
-        "a list of integers from 1 to 65535, or None for all ports",
-        _ports,
-        "all ports",
-        kind=tuple,
-        item=int,
-        hint="Collection[int] | None",
-    ),
-    _AccessOption(
-        "access",
-        None,
-        "What opens hosts: passwords, tokens, headers and cookies, each sent to its own host only.",
-        "a mapping of hosts to `webanalytics.Access`, or None",
-        bool,
-        hint="Mapping[str, Access] | None",
-    ),
-    Setting(
-        "bot_key",
-        None,
-        "Key that signs each request, so that sites can tell who asks (Web Bot Auth).",
-        "a `webanalytics.BotKey`, or None",
-        lambda value: value is None or isinstance(value, BotKey),
-        hint="BotKey | None",
-    ),
-    _AccessOption(
-        "proxy",
-        None,
-        'Proxy that dials in the place of this machine: its address, or "env" for those of the environment.',
-        EXPECTS,
-        bool,
-        hint="str | None",
-    ),
-)
-_analysed_options = _serving(
-    _ANALYSED,
-    integer("max_download", 10_000_000, 1, 1_000_000_000, "Largest body after decompression, in bytes."),
-    seconds("parse_timeout", 15.0, 0.1, 3600, "Seconds for the analysis of one page or image."),
-    integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
-    integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
-)
-_run_options = _serving(
-    _RUN,
-    flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
-    _BackendOption(
-        "backend",
-        None,
-        "Where the work is done: None for this machine, a `Hosted` API, a `Dask` cluster, or the name of a "
-        "backend that an installed package has.",
-        "a backend such as `webanalytics.Hosted(base_url)`, the name of one, or None for this machine",
-        bool,
-        hint="Any",
-    ),
-    integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
-    Setting(
-        "store",
-        None,
-        "Folder that finished rows are kept in, while a run goes on and after: the same call again does only "
-        "what is missing.",
-        "a folder, or None for none",
-        lambda value: value is None or _is_place(value),
-        hint="str | os.PathLike[str] | None",
-    ),
-    Setting(
-        "redo",
-        "missing",
-        "What a call with a store does again: rows that are missing, or also those that failed.",
-        "one of: missing, failed",
-        lambda value: value in ("missing", "failed"),
-    ),
-)
-_pages_options = _serving(
-    _PAGES,
-    Setting(
-        "archive",
-        None,
-        "Web archive to whose end the pages are written as they are received: .warc.gz or .warc.",
-        "the name of a file that ends in .warc.gz or .warc, or None for none",
-        lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
-        hint="str | os.PathLike[str] | None",
-    ),
-    Setting(
-        "render",
-        "off",
-        "Pages that a browser renders before they are analysed: none, those that look empty without scripts "
-        '("auto"), or all.',
-        "one of: off, auto, all",
-        lambda value: value in ("off", "auto", "all"),
-    ),
-)
-_session_options = (
-    Setting(
-        "docs_url",
-        None,
-        "Address of the built documentation, which reports, workbooks and the explorer link rules to.",
-        "an address that begins with http:// or https://, or None for no links",
-        lambda value: value is None or (isinstance(value, str) and bool(WEB_ADDRESS.fullmatch(value))),
-        "no links",
-    ),
-    Setting(
-        "theme",
-        "auto",
-        "Colours of charts, explorer and audits in a notebook: those of the notebook, or always these.",
-        "one of: auto, light, dark",
-        lambda value: value in ("auto", "light", "dark"),
-    ),
-)
-"""What is about things that are shown or written after a call: set for a session or a block."""
+
+
+def _record(kinds: str, key: str, kind: str, **known: Any) -> Setting:
+    known.setdefault("default", USER_AGENT if key == "user_agent" else None)
+    return replace(_KINDS[kind](key, **known), serves=frozenset(FUNCTIONS).intersection(kinds.split()))
+
 
 RECORDS: dict[str, Setting] = {
-    option.key: option
-    for option in (
-        *_any_options,
-        *_dialled_options,
-        *_fetched_options,
-        *_analysed_options,
-        *_run_options,
-        *_pages_options,
-        *_session_options,
-    )
+    key: _record(kinds, key, **known) for kinds, options in _READ.items() for key, known in options.items()
 }
 """All options by key, each with the kinds of functions that it does something for."""
 

@@ -10,9 +10,12 @@ import importlib
 import re
 import zlib
 from collections.abc import Iterable
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from webanalytics.fetching.response import Problem
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
 
 Accept = Literal["page", "image", "any"]
 Method = Literal["GET", "HEAD"]
@@ -221,3 +224,13 @@ def decoder_for(headers: Iterable[str]) -> Decoder:
         case ["br"] if _BROTLI:
             return Brotli(_BROTLI)
     raise DecodingError("unsupported content encoding")
+
+
+async def body_within(limit: int, response: ClientResponse) -> bytes | None:
+    """Return the body of a response, None for one of more bytes."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > limit:
+            return None
+    return bytes(body)

@@ -15,10 +15,12 @@ from __future__ import annotations
 import errno
 import re
 import socket
+import tomllib
 from collections.abc import Collection
 from contextvars import ContextVar
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
@@ -37,23 +39,12 @@ from webanalytics.urls import (
 )
 
 MAX_LENGTH = 8192
-# Names that lead nowhere on the public internet: RFC 6761 and 6762, RFC 7686, RFC 8375, ICANN's
-# reserved "internal", and those that home and company networks use.
-LOCAL_NAMES = frozenset(
-    (
-        "corp",
-        "home",
-        "internal",
-        "intranet",
-        "lan",
-        "local",
-        "localdomain",
-        "localhost",
-        "onion",
-        "private",
-        "svc",
-    )
-)
+_READ = tomllib.loads(Path(__file__).with_name("data").joinpath("not-public.toml").read_text("utf-8"))
+LOCAL_NAMES = frozenset(_READ["names"])
+NOT_PUBLIC_V4, NOT_PUBLIC_V6 = (tuple(map(ip_network, _READ[kind])) for kind in ("ipv4", "ipv6"))
+# RFC 4291: only this block is global unicast. Everything that embeds an IPv4 address lies outside it
+# (mapped, compatible, translated, NAT64) or in the exceptions (Teredo in 2001::/23, 6to4).
+PUBLIC_V6 = IPv6Network("2000::/3")
 _INVISIBLE = "\ufeff\u200b"
 _PARTS = re.compile(r"(?a:(https?)://)([^/?#]++)([^?#]*+)(?:\?([^#]*+))?", re.IGNORECASE)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -198,41 +189,6 @@ def _ip_address(host: str) -> IPv4Address | IPv6Address | None:
     return IPv4Address(host) if host.rpartition(".")[2].isdigit() else None
 
 
-# The address families' own notions (`is_private`, `is_global`) leave out relays, translators and
-# metadata services, and change between Python versions, so the lists are written out.
-# IANA IPv4 Special-Purpose Address Registry; RFC 5771 (multicast), RFC 1112 section 4 (class E),
-# RFC 7526 (6to4 relays); and one public address that is a cloud's internal service.
-NOT_PUBLIC_V4 = tuple(
-    IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "169.254.0.0/16",
-        "172.16.0.0/12",
-        "192.0.0.0/24",
-        "192.0.2.0/24",
-        "192.31.196.0/24",
-        "192.52.193.0/24",
-        "192.88.99.0/24",
-        "192.168.0.0/16",
-        "192.175.48.0/24",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
-        "168.63.129.16/32",
-    )
-)
-# RFC 4291: only this block is global unicast. Everything that embeds an IPv4 address lies outside it
-# (mapped, compatible, translated, NAT64) or in the exceptions (Teredo in 2001::/23, 6to4).
-PUBLIC_V6 = IPv6Network("2000::/3")
-NOT_PUBLIC_V6 = tuple(
-    IPv6Network(network)
-    for network in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
-)
 _ISATAP = 0x00005EFE  # RFC 5214 section 6.1: the upper half of the interface identifier, without its u bit
 _NOT_U = 0xFDFFFFFF
 

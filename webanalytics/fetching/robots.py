@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -201,12 +201,7 @@ class RobotsCopy:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it in plain values."""
-        return {
-            "text": self.text,
-            "http_status": self.http_status,
-            "error_type": self.error_type,
-            "whole": self.whole,
-        }
+        return asdict(self)
 
     @classmethod
     def of(cls, values: Any) -> RobotsCopy:

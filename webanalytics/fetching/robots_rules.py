@@ -25,8 +25,6 @@ LONGEST_DELAY = 86_400.0
 
 _STEPS_OF_A_RULE = 100
 _SLOW_PIECE = 100  # from here on, finding a piece takes time that grows with the text alone
-_LONG_PATH = 500  # from here on, it pays to know the grams of a path
-_GRAM = 8
 _LINE_END = re.compile("\r\n|[\r\n]")
 _SPACED = re.compile(r"([A-Za-z][A-Za-z-]*)\s+(\S+)")
 _TOKEN = re.compile(r"[a-z0-9_.-]+")
@@ -76,7 +74,6 @@ class Group:
 
     names: set[str] = field(default_factory=set)
     rules: list[Rule] = field(default_factory=list)
-    delay: float | None = None
     signals: list[Signal] = field(default_factory=list)
 
 
@@ -112,7 +109,6 @@ class _Pattern(NamedTuple):
     length: int
     allow: bool
     needs: int
-    grams: frozenset[str]
     least: int
     cost: int
     prefix: str
@@ -171,14 +167,12 @@ class RuleSet:
         best = self._plain(path)
         limit = (0, False) if best is None else (_length(best), best.allow)
         effort, size = 0, len(path)
-        has, grams = _letters(path), _grams(path) if size > _LONG_PATH and self._patterns else None
+        has = _letters(path)
         for pattern in self._patterns:
             if (pattern.length, pattern.allow) <= limit:
                 break
             effort += _STEPS_OF_A_RULE
             if pattern.least > size or pattern.needs & ~has or not path.startswith(pattern.prefix):
-                continue
-            if grams is not None and not pattern.grams <= grams:
                 continue
             effort += pattern.cost * size
             if effort > MOST_EFFORT:
@@ -203,13 +197,11 @@ def _length(rule: Rule) -> int:
 def _pattern(rule: Rule, pieces: tuple[str, ...], anchored: bool) -> _Pattern:
     middle, end = (pieces[1:-1], pieces[-1]) if anchored else (pieces[1:], None)
     searched = tuple(filter(None, middle))
-    longest = max(pieces, key=len)
     least = sum(map(len, pieces))
     return _Pattern(
         length=least + len(pieces) - 1 + anchored,
         allow=rule.allow,
         needs=_letters("".join(pieces)),
-        grams=frozenset((longest[:_GRAM], longest[-_GRAM:]) if len(longest) >= _GRAM else ()),
         least=least,
         cost=sum(min(len(piece), _SLOW_PIECE) for piece in searched),
         prefix=pieces[0],
@@ -217,11 +209,6 @@ def _pattern(rule: Rule, pieces: tuple[str, ...], anchored: bool) -> _Pattern:
         end=end,
         rule=rule,
     )
-
-
-def _grams(text: str) -> frozenset[str]:
-    """Return all parts of a few characters: a piece of which one is missing cannot be found."""
-    return frozenset(text[start : start + _GRAM] for start in range(len(text) - _GRAM + 1))
 
 
 def _letters(text: str) -> int:

@@ -13,8 +13,10 @@ import traceback
 
 import pytest
 
+import webanalytics as wa
 from webanalytics.core.operations.secret import MASK, Secret
 from webanalytics.errors import ParameterError, RowError
+from webanalytics.operations import HMAC
 from webanalytics.records.hmac import signature as hmac
 
 LARGE_KEY = b"Test Using Larger Than Block-Size Key - Hash Key First"
@@ -109,7 +111,7 @@ def test_vectors_of_the_rfcs(algorithm, key, message, expected):
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="the openssl command is not installed")
-@pytest.mark.parametrize("algorithm", hmac.ALGORITHMS)
+@pytest.mark.parametrize("algorithm", HMAC.parameter("algorithm").choices)
 def test_same_as_openssl_for_text_beyond_ascii(algorithm):
     message, secret = "Grüße, 世界 🌍\r\n", "pässwörd 鍵"
     command = [
@@ -142,7 +144,7 @@ def test_a_message_that_cannot_be_signed_is_a_row(message):
 )
 def test_wrong_parameters(parameters, named, sentence):
     with pytest.raises(ParameterError) as caught:
-        hmac.analyse("message", "key", **parameters)
+        wa.hmac("message", secret="key", **parameters)
     assert caught.value.parameter == named
     assert sentence in str(caught.value)
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageFile, PngImagePlugin, TiffImagePlugin
 
+import webanalytics as wa
 from tests.records.images.pictures import (
     BLUE,
     DATA,
@@ -113,11 +114,12 @@ def test_sniff(start: bytes, image_format: str | None) -> None:
         ("quality", {"output_format": "png", "quality": 101}),
         ("max_width", {"output_format": "png", "max_width": 0}),
         ("max_height", {"output_format": "png", "max_height": -1}),
+        ("lossless", {"output_format": "webp", "lossless": "never"}),
     ],
 )
 def test_wrong_arguments(parameter: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=f"`{parameter}`") as caught:
-        analyse(sample("icon-static.gif"), **arguments)
+        wa.convert(sample("icon-static.gif"), **arguments)
     assert caught.value.parameter == parameter
 
 

@@ -266,8 +266,6 @@ def test_jpeg_xl_with_and_without_its_plugin() -> None:
         ({"output_format": "jpg", "lossless": True}, "lossless"),
         ({"output_format": "webp", "lossless": True, "max_bytes": 9}, "max_bytes"),
         ({"output_format": "webp", "min_ssim": 0.9, "max_bytes": 9}, "max_bytes"),
-        ({"output_format": "webp", "lossless": "never"}, "lossless"),
-        ({"output_format": "bmp"}, "output_format"),
     ],
 )
 def test_settings_that_do_not_go_together(settings: dict[str, Any], parameter: str) -> None:

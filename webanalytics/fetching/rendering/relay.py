@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import aiohttp
 from multidict import CIMultiDict
 
+from webanalytics.fetching.content import body_within
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.guard import check_url, dialled_by_proxy, host_key, refusals
 from webanalytics.fetching.pace import REFUSED
@@ -72,7 +73,9 @@ async def relayed(fetcher: Fetcher, asked: Asked, target: str, visit: Visit) -> 
             async with fetcher.session_of(url).request(asked.method, url, **how) as response:
                 busy = Problem("status", http_status=response.status) if response.status in REFUSED else None
                 fetcher.limits.ended(host, began, busy)
-                body = await _body(response, min(settings.max_bytes, visit.bytes_left))
+                body = await body_within(min(settings.max_bytes, visit.bytes_left), response)
+                if body is None:
+                    raise Problem("too_large")
                 visit.bytes_left -= len(body)
                 return Answer(response.status, passed_on(response.headers.items()), body)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -81,15 +84,6 @@ async def relayed(fetcher: Fetcher, asked: Asked, target: str, visit: Visit) -> 
     finally:
         refusals.reset(token)
         dialled_by_proxy.reset(exempt)
-
-
-async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > limit:
-            raise Problem("too_large")
-    return bytes(body)
 
 
 def _add(sent: CIMultiDict[str], more: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -22,38 +23,8 @@ _NAMELESS = re.compile(r"(index|default|home)\.\w+|\d+(\.\w+)?", re.IGNORECASE)
 _JOINED = re.compile(f"{MISSING_GLYPH}(\u200d{MISSING_GLYPH})+")
 
 BASE_FONT = "DejaVu Sans"  # comes with matplotlib, so it is always there
-_FALLBACK_FONTS = (
-    "Noto Sans CJK JP",
-    "Noto Sans CJK SC",
-    "Noto Sans JP",
-    "Noto Sans SC",
-    "Source Han Sans",
-    "Hiragino Sans",
-    "PingFang SC",
-    "Apple SD Gothic Neo",
-    "Yu Gothic",
-    "Meiryo",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "IPAexGothic",
-    "IPAGothic",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Droid Sans Fallback",
-    "Arial Unicode MS",
-    "Noto Sans Arabic",
-    "Noto Sans Devanagari",
-    "Noto Sans Bengali",
-    "Noto Sans Tamil",
-    "Noto Sans Thai",
-    "Nirmala UI",
-    "Kohinoor Devanagari",
-    "Leelawadee UI",
-    "Thonburi",
-    "Noto Emoji",
-    "Segoe UI Symbol",
-    "Symbola",
-)
+_FALLBACK_FONTS = Path(__file__).with_name("fonts.txt").read_text("utf-8").splitlines()
+"""Fonts with what the first lacks, the better first: scripts of Asia, symbols."""
 
 
 def path_labels(urls: pd.Series[Any]) -> list[str]:

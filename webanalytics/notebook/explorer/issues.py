@@ -15,16 +15,15 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.score import COUNTED
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.explorer.table import (
+    LABELS,
     MOST_ROWS,
-    TABLE_LABELS,
     as_text,
     clean,
     column,
-    is_missing,
     texts,
 )
 from webanalytics.operations import AUDIT_PAGES
-from webanalytics.runs.frames.schema import frame_fields, make_series
+from webanalytics.runs.frames.schema import frame_fields, is_missing, make_series
 from webanalytics.thresholds import PRIORITIES
 
 MANY_PAGES = 5_000
@@ -305,7 +304,7 @@ def _line(row: Mapping[Any, Any]) -> dict[str, Any]:
 def _table(frame: pd.DataFrame, total: int) -> dict[str, Any]:
     columns = [column(frame, {}, str(key)) for key in frame.columns]
     for made in columns:
-        made["label"] = TABLE_LABELS[made["key"]]
+        made["label"] = LABELS["rules"][made["key"]]
         if made["key"] in ("rule", "evidence"):  # these are searched by substring
             made.pop("choices", None)
         if made["key"] == "priority":

@@ -13,23 +13,13 @@ from webanalytics.audits.report.facts import work_parts
 from webanalytics.audits.report.site import depths, left_out
 from webanalytics.audits.report.work import CAUSES
 from webanalytics.notebook.explorer.issues import MANY_PAGES
-from webanalytics.notebook.explorer.table import clean, column
+from webanalytics.notebook.explorer.table import LABELS, clean, column
 
 Found = tuple[str, str, pd.DataFrame]
 """The heading of a table, what a row is called, and the table."""
 
 MOST_ROWS = 2_000
 MOST_NEIGHBOURS = 100
-
-_LABELS = {
-    "url": "URL",
-    "http_status": "HTTP status",
-    "in_sitemap": "In the sitemap",
-    "crawl_depth": "Clicks from the start",
-    "inlinks": "Pages that link here",
-    "inlinks_followed": "Without nofollow",
-    "outlinks": "Links to",
-}
 
 
 def site_tables(audit: Audit) -> Iterator[Found]:
@@ -57,7 +47,7 @@ def drawn(title: str, noun: str, frame: pd.DataFrame) -> dict[str, Any]:
     columns = [column(shown, {}, str(name)) for name in shown.columns]
     for made in columns:
         words = clean(str(made["key"]).replace("_", " "), 40)
-        made["label"] = _LABELS.get(str(made["key"]), words[:1].upper() + words[1:])
+        made["label"] = LABELS["site"].get(str(made["key"]), words[:1].upper() + words[1:])
     table = {"length": len(shown), "total": len(frame), "columns": columns}
     return {"title": title, "noun": noun, "table": table}
 

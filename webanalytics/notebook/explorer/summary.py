@@ -14,9 +14,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from webanalytics.audits.overview.failures import reasons, refused
-from webanalytics.core.strings import to_one_decimal
+from webanalytics.core.strings import counted, to_one_decimal
 from webanalytics.core.templates import render
-from webanalytics.notebook.explorer.table import MOST_ROWS, clean, has_keyword_maps, is_missing, texts
+from webanalytics.notebook.explorer.table import MOST_ROWS, clean, has_keyword_maps, texts
+from webanalytics.runs.frames.schema import is_missing
 from webanalytics.thresholds import AUDIENCES
 
 MOST_URLS = 100
@@ -113,7 +114,7 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
     for name, label in (("averageGradeLevel", "Median grade"), ("fleschReadingEase", "Median Flesch ease")):
         known = numbers(pages, name)
         if len(known):
-            note = f"of {_pages(len(known))}"
+            note = f"of {counted(len(known))}"
             note += "" if name == "fleschReadingEase" else " in English"
             figures.append([label, f"{np.median(known):.1f}", note])
     for name, label in (("page_type", "Types of pages"), ("language", "Languages")):
@@ -128,10 +129,6 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
         )
         figures.append(["Median fetch", said, ""])
     return figures
-
-
-def _pages(count: int) -> str:
-    return f"{count:,} page{'' if count == 1 else 's'}"
 
 
 def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from webanalytics.core.strings import encodable
-from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.runs.frames import output_files
+from webanalytics.runs.frames.arrow import ADDED
+from webanalytics.runs.frames.schema import is_missing
 
 MOST_ROWS = 50_000
 """Most rows sent to the browser; the frame itself keeps them all."""
@@ -49,71 +52,10 @@ VIEWS = {"pages": PAGES, "readability": READABILITY, "keywords": KEYWORDS, "meta
 FIRST_COLUMNS = 12
 """How many columns of a frame of another kind are shown."""
 
-LABELS = {
-    "url": "URL",
-    "final_url": "Final URL",
-    "status": "Status",
-    "score": "Score",
-    "high": "High",
-    "medium": "Medium",
-    "low": "Low",
-    "title": "Title",
-    "title_length": "Title characters",
-    "title_pixels": "Title pixels",
-    "title_repeated": "Same title",
-    "description": "Description",
-    "description_length": "Description characters",
-    "description_pixels": "Description pixels",
-    "h1": "h1",
-    "h1_count": "h1 headings",
-    "images_without_alt_count": "Images without alt",
-    "indexable": "Indexable",
-    "indexability": "Indexability",
-    "inlinks": "Internal links to it",
-    "canonical": "Canonical",
-    "robots": "Robots",
-    "language": "Language",
-    "page_type": "Type of page",
-    "wordCount": "Words",
-    "sentenceCount": "Sentences",
-    "readingTimeMinutes": "Minutes to read",
-    "averageGradeLevel": "Grade",
-    "audience": "Audience",
-    "readability_score": "Score",
-    "readability_scale": "Scale of the score",
-    "readability_note": "Not judged because",
-    "wiener_sachtextformel": "Wiener Sachtextformel",
-    "fleschReadingEase": "Flesch ease",
-    "fleschReadingEaseText": "Flesch in words",
-    "fleschKincaidGrade": "Flesch-Kincaid",
-    "gunningFog": "Gunning Fog",
-    "colemanLiauIndex": "Coleman-Liau",
-    "smogIndex": "SMOG",
-    "automatedReadabilityIndex": "ARI",
-    "daleChallReadabilityScore": "Dale-Chall",
-    "daleChallReadabilityScoreText": "Dale-Chall in words",
-    "keywords": "Most frequent words",
-    "meta_keywords": "Meta keywords",
-    "http_status": "HTTP",
-    "elapsed": "Seconds",
-    "bytes": "Bytes",
-    "error": "Error",
-    "error_type": "Error type",
-    "redirects": "Redirects",
-}
-TABLE_LABELS = {
-    "priority": "Priority",
-    "rule": "Issue",
-    "category": "Category",
-    "type": "Type",
-    "pages": "Pages",
-    "share": "% of pages",
-    "url": "URL",
-    "value": "Value",
-    "threshold": "Limit",
-    "evidence": "Evidence",
-}
-"""Labels in the tables of rules and of the pages of a rule."""
+LABELS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("labels.toml").read_text("utf-8")
+)
+"""What columns are called on the screen, by the kind of table."""
 
 Cell = str | float | bool | None
 
@@ -132,20 +74,10 @@ def clean(text: str, longest: int = LONGEST_CELL) -> str:
 
 def label(name: str) -> str:
     """Return what a column is called on the screen."""
-    return LABELS.get(name, clean(str(name), 40))
+    return LABELS["pages"].get(name, clean(str(name), 40))
 
 
-OF_KEYWORDS = frozenset(
-    (
-        "keyword",
-        "words",
-        "frequency",
-        "density",
-        "distinctiveness",
-        "rank",
-        *(f"in_{place}" for place in PLACES),
-    )
-)
+OF_KEYWORDS = frozenset(("words", *(field.name for field in ADDED["keywords"])))
 """Columns of a tidy frame that are about one keyword, not about the page."""
 
 
@@ -301,11 +233,6 @@ def _number(value: Any) -> float | None:
     if pd.isna(value) or (isinstance(value, float) and not math.isfinite(value)):
         return None
     return round(value, 4) if isinstance(value, float) else int(value)
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a cell holds no value: None, NaN, NA or NaT."""
-    return output_files.is_missing(value)
 
 
 def _text(value: Any, key: str, longest: int) -> str | None:

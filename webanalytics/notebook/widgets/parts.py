@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from webanalytics import loops
 from webanalytics.errors import WebAnalyticsError
+from webanalytics.runs.frames.schema import is_missing
 
 INK = "var(--jp-ui-font-color1, #222222)"
 MUTED = "var(--jp-ui-font-color2, #5f6368)"
@@ -48,11 +49,6 @@ def as_text(value: object, missing: str = "\u2014") -> Markup:
     if len(text) > LONGEST_TEXT:
         text = f"{text[:LONGEST_TEXT]}\u2026 ({len(text):,} characters)"
     return Markup("<bdi>{}</bdi>").format(text)
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value is missing: None, NaN or NA."""
-    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def code(value: object) -> Markup:

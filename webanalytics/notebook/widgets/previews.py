@@ -14,8 +14,9 @@ import pandas as pd
 
 from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_width, text_widths
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.explorer.table import as_text, clean, is_missing, label
+from webanalytics.notebook.explorer.table import as_text, clean, label
 from webanalytics.runs.frames.output_files import write_csv, write_frame
+from webanalytics.runs.frames.schema import is_missing
 from webanalytics.thresholds import DESCRIPTION_PIXELS, TITLE_PIXELS
 from webanalytics.urls import is_web
 

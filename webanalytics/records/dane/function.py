@@ -18,8 +18,8 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.operations import DANE
 from webanalytics.records.dane.record import is_bare, named, read_owner, split_records
 from webanalytics.runs.frames.foreign import as_pandas
-from webanalytics.runs.frames.inputs import Inputs, is_missing, read_values
-from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.inputs import Inputs, read_values
+from webanalytics.runs.frames.schema import is_missing, make_series
 from webanalytics.runs.run import Hooks, collect
 
 __all__ = ["dane"]

@@ -18,12 +18,12 @@ from webanalytics.notebook.widgets.parts import (
     facts,
     first_row,
     heading,
-    is_missing,
     labelled,
     paragraph,
     row,
     text_area,
 )
+from webanalytics.runs.frames.schema import is_missing
 
 EXAMPLE = "_443._tcp.www.example.com. 3600 IN TLSA 3 1 1 4916105f8ce829ba5a39a73a00bc2e3a\u2026"
 _TONES = {"Recommended": "good", "Good": "good", "Acceptable": "fair", "Weak": "warning", "Invalid": "bad"}

@@ -71,7 +71,6 @@ def analyse(
     >>> result["inputFormat"], result["mimeType"], result["width"], result["content"][:4]
     ('gif', 'image/png', 1, b'\x89PNG')
     """
-    _check_parameters(output_format, quality, max_width, max_height)
     check_wishes(output_format, lossless, min_ssim, max_bytes)
     if len(content) > limits.max_bytes:
         raise RowError("image_bytes", parameter="image", limit=limits.max_bytes, size=len(content))
@@ -126,8 +125,6 @@ def check_wishes(
     output_format: str, lossless: bool | str, min_ssim: float | None, max_bytes: int | None
 ) -> None:
     """Refuse settings that contradict each other or the format, naming the parameter to change."""
-    if lossless not in (True, False, "auto"):
-        raise ParameterError.must_be("lossless", "true, false or auto")
     if lossless is True and output_format in LOSSY - LOSSLESS_TOO:
         raise ParameterError.must_be(
             "lossless", f"false or auto for {output_format}, which is written lossy only"
@@ -144,15 +141,3 @@ def check_wishes(
         raise ParameterError.must_be(name, f"left out {why}")
     if max_bytes is not None and min_ssim is not None:
         raise ParameterError.must_be("max_bytes", "left out with `min_ssim`: one quality is searched for")
-
-
-def _check_parameters(
-    output_format: str, quality: int, max_width: int | None, max_height: int | None
-) -> None:
-    if output_format not in ALL_FORMATS:
-        raise ParameterError.one_of("output_format", ALL_FORMATS)
-    if not 1 <= quality <= 100:
-        raise ParameterError.must_be("quality", "an integer from 1 to 100")
-    for name, value in (("max_width", max_width), ("max_height", max_height)):
-        if value is not None and value < 1:
-            raise ParameterError.must_be(name, "an integer of at least 1")

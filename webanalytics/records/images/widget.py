@@ -14,6 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from webanalytics import aio
+from webanalytics.core.strings import counted
 from webanalytics.notebook.widgets.parts import (
     Tool,
     all_rows,
@@ -21,7 +22,6 @@ from webanalytics.notebook.widgets.parts import (
     button,
     discard,
     download_link,
-    is_missing,
     labelled,
     panel,
     paragraph,
@@ -30,6 +30,7 @@ from webanalytics.notebook.widgets.parts import (
 )
 from webanalytics.operations import CONVERT
 from webanalytics.records.images.formats import LOSSY, SUFFIXES, is_supported
+from webanalytics.runs.frames.schema import is_missing
 
 ACCEPTED = ",".join(SUFFIXES)
 NAMES = {
@@ -149,7 +150,7 @@ class ImageConverter(Tool):
             self.uploads = [Upload(str(file["name"]), bytes(file["content"])) for file in self.upload.value]
             self.upload.value = ()
             size = size_in_words(sum(len(upload.content) for upload in self.uploads))
-            self.say(f"{_images(len(self.uploads))} chosen, {size}.")
+            self.say(f"{counted(len(self.uploads), 'image')} chosen, {size}.")
 
     async def _convert(self) -> None:
         uploads = self.uploads
@@ -253,7 +254,7 @@ def _summary(rows: list[dict[str, Any]], converted: list[Converted]) -> tuple[st
     failed = len(rows) - len(converted)
     if not converted:
         return (str(_reason(rows[0])) if failed == 1 else "None of the images could be converted."), "bad"
-    text = f"{_images(len(converted))} converted"
+    text = f"{counted(len(converted), 'image')} converted"
     if len(converted) > 1:
         text += f": {saving(sum(i.before for i in converted), sum(len(i.content) for i in converted))}"
     text += f". {failed} could not be converted." if failed else "."
@@ -264,10 +265,6 @@ def _summary(rows: list[dict[str, Any]], converted: list[Converted]) -> tuple[st
 
 def _reason(answer: Mapping[str, Any]) -> str:
     return str(answer["error"]) if answer["status"] != "ok" else "The converted image did not arrive."
-
-
-def _images(count: int) -> str:
-    return "1 image" if count == 1 else f"{count} images"
 
 
 def _named(uploads: list[Upload], rows: list[dict[str, Any]]) -> list[Converted]:

@@ -24,13 +24,12 @@ from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.inputs import (
     Inputs,
     Wanted,
-    is_missing,
     label,
     not_understood,
     read_values,
     subject_of,
 )
-from webanalytics.runs.frames.schema import STATUS, as_frame, make_series
+from webanalytics.runs.frames.schema import STATUS, as_frame, is_missing, make_series
 from webanalytics.runs.partial import Partial
 from webanalytics.runs.run import in_thread
 

@@ -17,11 +17,11 @@ from webanalytics.notebook.widgets.parts import (
     code,
     facts,
     first_row,
-    is_missing,
     labelled,
     paragraph,
     row,
 )
+from webanalytics.runs.frames.schema import is_missing
 
 _ANYWHERE = "international (+\u2026)"
 

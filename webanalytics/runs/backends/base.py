@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 from urllib.parse import urlsplit
 
-from webanalytics.core.outcomes import Job, JobResult
-from webanalytics.errors import ParameterError
+from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome
+from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.operations import DECLARED, Operation
 from webanalytics.urls import lacks_scheme
@@ -104,6 +104,11 @@ class Task:
         """The declarations of the run's operations."""
         return tuple(DECLARED[name] for name in self.spec.operations)
 
+    def failed(self, job: Job, error: RowError, fetched: Fetched | None = None) -> JobResult:
+        """Return the result of a job that failed as a whole."""
+        several = len(self.spec.operations) - bool(self.spec.apart)
+        return JobResult(job.number, (Outcome.failed(error),) * several, fetched)
+
 
 def refuse_saving(options: Mapping[str, Any], where: str) -> None:
     """Raise `ParameterError` for what needs pages to be fetched here: saving, and secrets of hosts."""
@@ -132,15 +137,19 @@ class Backend(Protocol):
     """Where the work is done; what `backend=` and `webanalytics.use` accept."""
 
     name: str  # name of the backend in frames and messages
-    family: str  # backends of one family give the same answers, and can resume each other's checkpoints
-    priced: bool  # whether answers cost credits
-    durable: bool  # whether each group of results is written to the checkpoint before further work begins
+    # backends of one family give the same answers, and can resume each other's checkpoints
+    family: str = LOCAL_FAMILY
+    priced: bool = False  # whether answers cost credits
+    # whether each group of results is written to the checkpoint before further work begins
+    durable: bool = False
 
-    def serves(self, operation: Operation) -> bool:
+    def serves(self, operation: Operation) -> bool:  # noqa: ARG002 - for services
         """Return whether this backend answers an operation; a service does not send facts of pages."""
+        return True
 
-    def price(self, operation: Operation) -> int:
+    def price(self, operation: Operation) -> int:  # noqa: ARG002 - for services
         """Return the credits of one success."""
+        return 0
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` for a task that this backend cannot do, before any work."""
@@ -163,9 +172,7 @@ class Backend(Protocol):
         return in_waves(self, task, source)
 
 
-PARTS = tuple(
-    name for name in (*Backend.__annotations__, *vars(Backend)) if name[0] != "_" and name != "stream"
-)
+PARTS = tuple(name for name in Backend.__annotations__ | vars(Backend) if name[0] != "_" and name != "stream")
 """What an object must have to be a backend; without `stream` it crawls in waves."""
 
 

@@ -19,14 +19,12 @@ from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.robots import keep
-from webanalytics.operations import Operation
-from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, RunSpec, Task, refuse_saving
+from webanalytics.runs.backends.base import Backend, RunSpec, Task, refuse_saving
 from webanalytics.runs.backends.dask_groups import (
     Answered,
     Group,
     attempt,
     distributed,
-    failed_job,
     grouped,
     host_of,
     travelling,
@@ -82,9 +80,6 @@ class Dask(Backend):
     """
 
     name = "dask"
-    family = LOCAL_FAMILY
-    priced = False
-    durable = False
 
     def __init__(self, client: Any = None, *, chunk: int = 100) -> None:
         if not isinstance(chunk, int) or isinstance(chunk, bool) or not 1 <= chunk <= 1000:
@@ -120,14 +115,6 @@ class Dask(Backend):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def serves(self, operation: Operation) -> bool:  # noqa: ARG002 - the protocol's
-        """Return True: its workers have this package."""
-        return True
-
-    def price(self, operation: Operation) -> int:  # noqa: ARG002 - the protocol's
-        """Return 0."""
-        return 0
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` if the backend or its client is closed, and where pages are to be saved."""
@@ -222,7 +209,7 @@ class Dask(Backend):
         if len(group.jobs) > 1:
             return [one for job in group.jobs for one in await self._ask(task, replace(group, jobs=[job]))]
         error = RowError("analysis_died", parameter=task.operations[0].subject)
-        return [Answered([failed_job(task, group.jobs[0], error)])]
+        return [Answered([task.failed(group.jobs[0], error)])]
 
     async def _submitted(self, group: Group) -> Answered | None:
         """Have a group done, again if its worker ends; None for one that has ended too many."""

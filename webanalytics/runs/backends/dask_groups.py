@@ -12,7 +12,7 @@ from typing import Any
 
 from webanalytics import loops
 from webanalytics._version import __version__, how_to_install
-from webanalytics.core.outcomes import ArchivedPage, Job, JobResult, Outcome, PageRecord
+from webanalytics.core.outcomes import ArchivedPage, Job, JobResult, PageRecord
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.archives.pages import Reader
@@ -192,11 +192,5 @@ def travelling(task: Task, jobs: Sequence[Job]) -> tuple[list[Job], list[JobResu
                     job = replace(job, subject=page if operation.kind == "page" else content)
                 ready.append(job)
             except RowError as error:
-                unreadable.append(failed_job(task, job, error, fetched))
+                unreadable.append(task.failed(job, error, fetched))
     return ready, unreadable
-
-
-def failed_job(task: Task, job: Job, error: RowError, fetched: Any = None) -> JobResult:
-    """Return the result of a job that failed as a whole."""
-    several = len(task.operations) - bool(task.spec.apart)
-    return JobResult(job.number, (Outcome.failed(error),) * several, fetched)

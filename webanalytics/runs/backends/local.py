@@ -34,7 +34,7 @@ from webanalytics.fetching.archives.warc_writer import check_place, recording
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import Asked
 from webanalytics.operations import EXTRACT, RENDERING, Operation
-from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Listed, Report, Task, merged
+from webanalytics.runs.backends.base import Backend, JobSource, Listed, Report, Task, merged
 from webanalytics.runs.backends.content import (
     check_size,
     embedded_content,
@@ -93,6 +93,7 @@ class _Run:
         self, task: Task, fetcher: Fetcher, pool: WorkerPool, rendered: Rendering | None = None
     ) -> None:
         options = task.spec.options
+        self._task = task
         self._shortages = Shortages(fetcher.limits.fewer, task.report.note)
         self._answering = Answering(fetcher, pool)
         fetcher.limits.ready = self._answering.inflight.ready
@@ -134,8 +135,7 @@ class _Run:
         if isinstance(error, FetchError):
             known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
             fetched = where_it_ended(error, known)
-        several = len(self._settings) - bool(self._apart)
-        return JobResult(job.number, (Outcome.failed(error),) * several, fetched)
+        return self._task.failed(job, error, fetched)
 
     async def _answer(self, job: Job) -> JobResult:
         """Answer one job, or raise `ShortageError`."""
@@ -180,8 +180,7 @@ class _Run:
                 raise
             log.exception("an input could not be answered")
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
-        several = len(self._settings) - bool(self._apart)
-        return JobResult(job.number, (Outcome.failed(failed),) * several, fetched)
+        return self._task.failed(job, failed, fetched)
 
     async def _error_page(self, job: Job, error: FetchError) -> JobResult | None:
         """Return what is known of a page that came with an HTTP error, in an audit."""
@@ -312,22 +311,11 @@ def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Out
         return Outcome(None, str(error), "invalid")
 
 
-class LocalBackend:
+class LocalBackend(Backend):
     """Answers every operation on this machine."""
 
     name = "local"
-    family = LOCAL_FAMILY
-    priced = False
-    durable = False
     hosts: frozenset[str] | None = None  # the only ones that are asked, also after redirects; None for any
-
-    def serves(self, operation: Operation) -> bool:  # noqa: ARG002 - the protocol's
-        """Return True: all operations are this package's own."""
-        return True
-
-    def price(self, operation: Operation) -> int:  # noqa: ARG002 - the protocol's
-        """Return 0."""
-        return 0
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` where pages cannot be saved; workers begin to import what the task needs."""

@@ -24,7 +24,7 @@ from webanalytics.fetching.archives.sources import read_pages
 from webanalytics.operations import METADATA, Operation
 from webanalytics.runs.frames.foreign import as_pandas, is_plain, kind_of, plain_value
 from webanalytics.runs.frames.records import page_records
-from webanalytics.runs.frames.schema import FETCH_COLUMNS
+from webanalytics.runs.frames.schema import FETCH_COLUMNS, is_missing
 from webanalytics.urls import is_archive, without_user
 
 Inputs: TypeAlias = (
@@ -167,15 +167,6 @@ def not_understood(values: Iterable[Any], wanted: Wanted) -> ParameterError:
         f"The `{wanted.parameter}` parameter must hold {wanted.kinds}, not {type(first).__name__}.",
         wanted.parameter,
     )
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or another of pandas' missing values.
-
-    >>> [is_missing(value) for value in (None, float("nan"), pd.NaT, "", [None], {})]
-    [True, True, True, False, False, False]
-    """
-    return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
 
 
 def _numbers_as_digits(values: pd.Series, wanted: Wanted) -> pd.Series:

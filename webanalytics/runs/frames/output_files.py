@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
+from pandas.api.types import is_complex_dtype, is_object_dtype
 
 from webanalytics.core.operations.types import shape_of
 from webanalytics.errors import MissingExtraError, ParameterError, WriteError
@@ -30,6 +30,7 @@ from webanalytics.files import written_whole
 from webanalytics.operations import Field
 from webanalytics.runs.frames.arrow import arrow_type, declared_of, typed_array
 from webanalytics.runs.frames.excel import write_sheets
+from webanalytics.runs.frames.schema import is_missing as is_missing
 from webanalytics.runs.storage.lazy_columns import held, parts_of
 from webanalytics.runs.storage.parts import FRAME_ROWS
 
@@ -113,11 +114,6 @@ def _own_text(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a cell holds no value: None, NaN, NA or NaT."""
-    return bool(is_scalar(value) and pd.isna(value))
-
-
 def as_plain(value: Any) -> Any:
     """Return a cell as text where it is an object: JSON for lists and dicts."""
     return value if isinstance(value, _KEPT) or is_missing(value) else as_text(value)
@@ -197,11 +193,8 @@ def _json_lines(frame: pd.DataFrame, file: IO[str]) -> None:
         file.write(json.dumps(row, ensure_ascii=False, default=_own_text) + "\n")
 
 
-def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
-    """Return a frame as an Arrow table with the declared types, and text for what is mixed.
-
-    `index` is that of `pyarrow.Table.from_pandas`: by default a range is kept as metadata only.
-    """
+def arrow_of(frame: pd.DataFrame) -> Any:
+    """Return a frame without its index as an Arrow table with the declared types; what is mixed is text."""
     try:
         import pyarrow as pa
     except ImportError:
@@ -220,7 +213,7 @@ def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
                 pa.array(column, from_pandas=True)
             except (pa.ArrowException, OverflowError):  # numbers among texts: a column has one type
                 put_cells(table, place, (None if is_missing(v) else as_text(v) for v in column))
-    made = pa.Table.from_pandas(table, preserve_index=index)
+    made = pa.Table.from_pandas(table, preserve_index=False)
     for name, array in typed.items():
         if array is not None:  # lists and dicts of a declared type need not be text
             made = made.set_column(made.schema.get_field_index(name), name, array)
@@ -232,11 +225,11 @@ def arrow_parts(frame: pd.DataFrame) -> Iterator[Any]:
     plain = pd.DataFrame(frame)
     plain.attrs = dict(frame.attrs)
     stored = parts_of(plain) is not None
-    first = arrow_of(held(plain.iloc[:FRAME_ROWS]) if stored else plain, index=False)
+    first = arrow_of(held(plain.iloc[:FRAME_ROWS]) if stored else plain)
     schema = _with_types(first.schema, declared_of(plain))
     yield first.cast(schema)
     for start in range(FRAME_ROWS, len(plain) if stored else 0, FRAME_ROWS):
-        yield arrow_of(held(plain.iloc[start : start + FRAME_ROWS]), index=False).cast(schema)
+        yield arrow_of(held(plain.iloc[start : start + FRAME_ROWS])).cast(schema)
 
 
 def _with_types(schema: Any, fields: Mapping[str, Field]) -> Any:
@@ -269,7 +262,7 @@ def _in_parts(frame: pd.DataFrame, path: Path, kind: str) -> None:
     try:
         write(arrow_parts(frame))
     except pa.ArrowInvalid:  # of a foreign service: values that are not of the declared types
-        write(iter([arrow_of(held(pd.DataFrame(frame)), index=False)]))
+        write(iter([arrow_of(held(pd.DataFrame(frame)))]))
 
 
 _SEPARATORS = {"csv": ",", "tsv": "\t"}

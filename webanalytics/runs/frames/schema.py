@@ -110,6 +110,15 @@ def ordered(fields: Sequence[Field]) -> tuple[Field, ...]:
     return tuple(sorted(fields, key=place))
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN or another of pandas' missing values.
+
+    >>> [is_missing(value) for value in (None, float("nan"), pd.NaT, "", [None], {})]
+    [True, True, True, False, False, False]
+    """
+    return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
+
+
 def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, index: pd.Index) -> pd.Series:
     """Return a column with the dtype of its field; None becomes the dtype's missing value."""
     if dtype == "string":

@@ -5,7 +5,9 @@ The schemas of parameters and results are made from the declarations.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from webanalytics.core.messages import ERROR_TYPES, MESSAGES
@@ -19,20 +21,8 @@ from webanalytics.service.settings import Plan, ServiceSettings
 
 Part = dict[str, Any]
 
-ERRORS: dict[int, tuple[str, str]] = {
-    400: ("A parameter is missing or wrong, or the upload is over the plan's size.", "no"),
-    401: ("The key is not recognised.", "no"),
-    403: ("The key is valid and may not make this call; as HTML: the request has no key at all.", "no"),
-    404: ("There is no such path.", "no"),
-    409: ("The first request with this Idempotency-Key is still running.", "when it has ended"),
-    422: ("This Idempotency-Key was sent before with other parameters.", "no"),
-    429: (
-        f"Out of credits where {REMAINING_HEADER} is 0, else too many requests a minute.",
-        "after retry-after, while credits remain",
-    ),
-    500: ("The service failed.", "yes, with backoff"),
-    503: ("The page or image cannot be fetched for now, or the service is busy.", "yes, with backoff"),
-}
+_READ = tomllib.loads(Path(__file__).with_name("openapi.toml").read_text("utf-8"))
+ERRORS: dict[int, tuple[str, str]] = {int(status): tuple(said) for status, said in _READ["errors"].items()}
 """Meaning of each status, and whether the same request may be sent again."""
 
 FORBIDDEN_SENTENCES = (
@@ -44,19 +34,7 @@ FORBIDDEN_SENTENCES = (
 _EDGE_ID, _TRACE, _REQUEST_ID = "x-edge-request-id", "x-cloud-trace-context", "X-Request-ID"
 _RATE = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 _RETRY = "retry-after"
-
-_HEADERS: dict[str, tuple[str, str]] = {
-    _EDGE_ID: ("string", "Identifies the request for support."),
-    _TRACE: ("string", "Identifies the request in traces."),
-    _REQUEST_ID: ("string", "The caller's own X-Request-ID, else a new one."),
-    REMAINING_HEADER: ("integer", "Credits that are left."),
-    _RATE[0]: ("integer", "Requests a minute that the plan allows."),
-    _RATE[1]: ("integer", "Requests left in this minute."),
-    _RATE[2]: ("integer", "Unix time at which the minute is over."),
-    _RETRY: ("integer", "Seconds to wait before the next try."),
-    ERROR_TYPE_HEADER: ("string", f"Kind of a failure that has one: {', '.join(ERROR_TYPES)}."),
-    ERROR_KEY_HEADER: ("string", "Which failure it is: finer than its kind, whatever the sentence."),
-}
+_REQUEST_HEADERS: dict[str, tuple[Part, str]] = _READ["request_headers"]
 
 ERROR_FIELDS: Part = {
     TYPE_FIELD: {
@@ -71,21 +49,6 @@ ERROR_FIELDS: Part = {
     },
 }
 """The fields next to the status of an item that failed."""
-
-_REQUEST_HEADERS: dict[str, tuple[Part, str]] = {
-    _REQUEST_ID: (
-        {"type": "string"},
-        "Your own identifier of the request; an answer that is an error carries it.",
-    ),
-    "Cache-Control": (
-        {"type": "string"},
-        "`no-cache` fetches a page anew that was fetched for this key a moment ago.",
-    ),
-    "Idempotency-Key": (
-        {"type": "string", "minLength": 1, "maxLength": 255},
-        "With the same key and parameters the saved answer is sent again and nothing is charged.",
-    ),
-}
 
 
 def reference(kind: str, name: str) -> Part:
@@ -109,8 +72,12 @@ def components() -> Part:
             }
         },
         "headers": {
-            name: {"schema": {"type": kind}, "description": meaning, "required": name == _EDGE_ID}
-            for name, (kind, meaning) in _HEADERS.items()
+            name: {
+                "schema": {"type": kind},
+                "description": meaning.format(types=", ".join(ERROR_TYPES)),
+                "required": name == _EDGE_ID,
+            }
+            for name, (kind, meaning) in _READ["headers"].items()
         },
         "parameters": {
             name: {"name": name, "in": "header", "required": False, "schema": schema, "description": meaning}
@@ -198,24 +165,13 @@ def plan_table(plans: Iterable[Plan]) -> list[Part]:
 
 def limit_table(settings: ServiceSettings) -> list[Part]:
     """Return the limits that a caller can meet, as configured, in words."""
-    rows = {
-        "Inputs of a batch": f"{settings.batch_size:,}",
-        "Operations of a GraphQL query": f"{settings.graphql_operations:,}",
-        "Levels of a GraphQL query": f"{settings.graphql_depth:,}",
-        "Size of a fetched page": f"{settings.max_page_bytes:,} bytes after decompression",
-        "Size of a request body without an image": f"{settings.body_bytes:,} bytes",
-        "Size of an answer": f"{settings.answer_bytes:,} bytes",
-        "Size of an answer kept for an Idempotency-Key": f"{settings.saved_bytes:,} bytes",
-        "Time to connect to a page's server": f"{settings.connect_timeout:g} seconds",
-        "Time to fetch a page": f"{settings.fetch_timeout:g} seconds",
-        "Redirects of a page": f"{settings.max_redirects:,}",
-        "Ports of pages and images": ", ".join(map(str, settings.ports)),
-        "A page fetched for a key is kept": f"{settings.page_cache_seconds:g} seconds",
-        "A converted image can be downloaded": f"{settings.image_seconds / 3600:g} hours",
-        "An Idempotency-Key is remembered": f"{settings.idempotency_seconds / 3600:g} hours",
-        "Time for a request to arrive": f"{settings.read_timeout:g} seconds, longer for a steady upload",
+    known = {
+        **settings.values,
+        "port_list": ", ".join(map(str, settings.ports)),
+        "image_hours": settings.image_seconds / 3600,
+        "idempotency_hours": settings.idempotency_seconds / 3600,
     }
-    return [{"name": name, "value": value} for name, value in rows.items()]
+    return [{"name": name, "value": value.format(**known)} for name, value in _READ["limits"].items()]
 
 
 def visible(operation: Operation) -> list[Field]:
@@ -371,7 +327,7 @@ def envelope_schema(operation: Operation | None, data: Part) -> Part:
     )
 
 
-def failure_schema(operation: Operation | None = None, status: int | None = None) -> Part:
+def failure_schema(operation: Operation | None = None) -> Part:
     """Return the schema of a failure: one sentence that names what to change."""
     return _with_code(
         operation,
@@ -380,11 +336,10 @@ def failure_schema(operation: Operation | None = None, status: int | None = None
             "error": {"type": "string", "description": "One sentence that names the parameter to change."},
             "data": {"type": "null"},
         },
-        status,
     )
 
 
-def _with_code(operation: Operation | None, properties: dict[str, Part], status: int | None) -> Part:
+def _with_code(operation: Operation | None, properties: dict[str, Part], status: int | None = None) -> Part:
     if operation is not None and operation.kind == "image":
         properties[CODE_FIELD] = {"type": "integer", "description": "The HTTP status."}
         if status is not None:

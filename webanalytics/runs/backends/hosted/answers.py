@@ -20,8 +20,9 @@ from webanalytics.core.operations.types import DEEPEST, is_deep
 from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
+from webanalytics.fetching.content import body_within
 from webanalytics.fetching.pace import backoff
-from webanalytics.operations import CONVERT, Field, Operation
+from webanalytics.operations import CONVERT, Operation
 from webanalytics.runs.backends.base import Task
 from webanalytics.runs.backends.hosted.batches import Envelopes, Item
 from webanalytics.runs.backends.hosted.http import Api, is_this_machine
@@ -87,7 +88,7 @@ class Downloads:
             with suppress(aiohttp.ClientError, TimeoutError, OSError):
                 async with self._session.get(link, allow_redirects=False) as response:
                     if response.status == 200:
-                        return await _bounded(response)
+                        return await body_within(MOST_BYTES, response)
                     if response.status not in (429, 500, 503):
                         return None
             if clock() - began > self._patience:
@@ -109,16 +110,6 @@ class Downloads:
     async def close(self) -> None:
         """Close what was opened."""
         await self._stack.aclose()
-
-
-async def _bounded(response: aiohttp.ClientResponse) -> bytes | None:
-    pieces, size = [], 0
-    async for piece in response.content.iter_chunked(262_144):
-        pieces.append(piece)
-        size += len(piece)
-        if size > MOST_BYTES:
-            return None
-    return b"".join(pieces)
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
@@ -149,18 +140,22 @@ WITHOUT_KEY = "answer_not_kept"
 _UNKNOWN = Fetched(redirects=None)
 
 
-@dataclass(frozen=True, slots=True)
 class Shape:
     """What the answers of one operation must look like, and how they are processed."""
 
-    premium: tuple[str, ...]  # fields that a plan may leave out
-    final: Field | None  # the field with the final URL of a fetch
-    # replacements for fields that this call did not request but a service always sends
-    emptied: Mapping[str, str]
-    image: bool  # whether there is an image to fetch
-    large: bool  # whether answers are packed until the frame is built
-    operation: Operation  # the declaration that an answer must fit
-    fields: tuple[Field, ...]  # its fields that are taken from an answer
+    def __init__(self, operation: Operation, settings: Mapping[str, Any]) -> None:
+        self.operation, fields = operation, operation.fields
+        self.premium = tuple(item.name for item in fields if item.premium)  # what a plan may leave out
+        # the field with the final URL of a fetch
+        self.final = next((item for item in fields if item.column_name == "final_url"), None)
+        # replacements for fields that this call did not request but a service always sends
+        self.emptied = {
+            item.name: "" for item in fields if item.only_with and not settings.get(item.only_with)
+        }
+        self.image = operation.kind == "image"  # whether there is an image to fetch
+        self.large = operation.kind == "page"  # whether answers are packed until the frame is built
+        # what is taken from an answer
+        self.fields = tuple(item for item in fields if not (item.extra and self.image))
 
     def fault(self, data: Mapping[str, Any]) -> Message | None:
         """Return what is wrong with an answer, or None."""
@@ -172,23 +167,6 @@ class Shape:
         if is_deep(data):
             return Message("field_depth", {"limit": DEEPEST})
         return None
-
-    @classmethod
-    def of(cls, operation: Operation, settings: Mapping[str, Any]) -> Shape:
-        """Return the shape of an operation's answers in a run with these settings."""
-        return cls(
-            tuple(item.name for item in operation.fields if item.premium),
-            next((item for item in operation.fields if item.column_name == "final_url"), None),
-            {
-                item.name: ""
-                for item in operation.fields
-                if item.only_with and not settings.get(item.only_with)
-            },
-            operation.kind == "image",
-            operation.kind == "page",
-            operation,
-            tuple(item for item in operation.fields if not (item.extra and operation.kind == "image")),
-        )
 
 
 @dataclass(slots=True)
@@ -210,9 +188,7 @@ class Answers:
         self._downloads = downloads
         self._retries = int(task.spec.options["retries"])
         self._prices = [api.price(operation) for operation in task.operations]
-        self._shapes = [
-            Shape.of(operation, task.spec.settings[operation.name]) for operation in task.operations
-        ]
+        self._shapes = [Shape(operation, task.spec.settings[operation.name]) for operation in task.operations]
 
     def result(self, place: int, job: Job, outcome: Outcome, fetched: Fetched | None = None) -> JobResult:
         """Return an outcome of the operation at a place as the result of a job."""

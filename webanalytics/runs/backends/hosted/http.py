@@ -20,6 +20,7 @@ from webanalytics._version import __version__
 from webanalytics.core.messages import UNSEEN
 from webanalytics.core.operations.secret import MASK, Secret
 from webanalytics.errors import ServiceUnavailableError
+from webanalytics.fetching.content import body_within
 from webanalytics.fetching.pace import backoff
 from webanalytics.operations import Operation
 from webanalytics.runs.backends.hosted.wire import (
@@ -322,17 +323,13 @@ class Exchange:
 
     async def _read(self, response: aiohttp.ClientResponse) -> Reply:
         heard = asyncio.get_running_loop().time()
-        pieces, size = [], 0
-        async for piece in response.content.iter_chunked(262_144):
-            pieces.append(piece)
-            size += len(piece)
-            if size > MOST_ANSWER_BYTES:
-                raise WrongAnswerError
+        content = await body_within(MOST_ANSWER_BYTES, response)
+        if content is None:
+            raise WrongAnswerError
         envelope: dict[str, Any] | None = None
         if response.content_type == "application/json":
-            content = b"".join(pieces)
             try:
-                large = size >= LARGE_BODY
+                large = len(content) >= LARGE_BODY
                 envelope = await asyncio.to_thread(read_object, content) if large else read_object(content)
             except WrongAnswerError:
                 if response.status == 200:
