@@ -29,6 +29,10 @@ sys.dont_write_bytecode = False
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
+COLLECTIONS = (20_000, 20, 20)
+"""Thresholds of the garbage collector: each full collection goes through all pages that a fixture has parsed."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C arrive: a shell starts background jobs with SIGINT ignored, and children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -40,6 +44,7 @@ def pytest_collection_finish() -> None:
     """Look for garbage again, and no more among what was collected, which stays to the end."""
     gc.freeze()
     gc.enable()
+    gc.set_threshold(*COLLECTIONS)
 
 
 SLOW = (
