@@ -6,6 +6,7 @@ import dataclasses
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,18 +45,24 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-@pytest.fixture
-def three(tmp_path: Path) -> wa.audits.history.history.History:
-    history = wa.history(tmp_path / "site")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a history of three audits, and the last one alone beside it."""
+    place = tmp_path_factory.mktemp("three")
+    history = wa.history(place / "site")
     pages = {"": html(1, title="Home"), "tea": html(2, title="Tea"), "old": html(3, title="Old")}
     audited(pages, "2026-09-30").save(history=history.folder)
     pages |= {"tea": html(2, title="Green tea"), "new": html(4).replace("<title>", "<b>")}
     pages.pop("old")
     audited(pages, "2026-10-01").save(history=history.folder)
-    audited(pages | {"new": html(4, title="New")}, "2026-11-01").save(
-        tmp_path / "alone", history=history.folder
-    )
-    return history
+    audited(pages | {"new": html(4, title="New")}, "2026-11-01").save(place / "alone", history=history.folder)
+    return place
+
+
+@pytest.fixture
+def three(made: Path, tmp_path: Path) -> wa.audits.history.history.History:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return wa.history(tmp_path / "site")
 
 
 def test_what_is_asked_of_a_history(three: Any, tmp_path: Path) -> None:
