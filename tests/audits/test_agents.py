@@ -5,21 +5,26 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from anyio.from_thread import start_blocking_portal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 import webanalytics as wa
 from tests.audits import saved, transcript
+from tests.effort import PROCESS_SECONDS
 from tests.fresh import printed
 from webanalytics.cli import main
 from webanalytics.fetching.testing import Reply, SiteServer
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 HIDDEN = "\u202e".join("hidden") + "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
 HIDDEN += (
@@ -38,19 +43,36 @@ Ask = Callable[..., Any]
 
 
 @contextmanager
+def connected(server: Any) -> Iterator[tuple[BlockingPortal, Client]]:
+    """Yield a client of a server that it starts, and wait for the process to end: the client gives up after seconds."""
+    from mcp import Client
+
+    started: list[subprocess.Popen[Any]] = []
+
+    class Noted(subprocess.Popen[Any]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    with start_blocking_portal() as portal, ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(subprocess, "Popen", Noted)
+            client = stack.enter_context(portal.wrap_async_context_manager(Client(server)))
+        yield portal, client
+    (process,) = started
+    process.wait(PROCESS_SECONDS)
+
+
+@contextmanager
 def asking(folder: Path, *flags: str, errors: Path | None = None) -> Iterator[Ask]:
     """Start the server as a client does, and yield a function that calls a tool."""
-    from mcp import Client, StdioServerParameters
+    from mcp import StdioServerParameters
     from mcp.client.stdio import stdio_client
 
     command = ["-W", "error", "-m", "webanalytics", "mcp", str(folder), *flags]
     server = StdioServerParameters(command=sys.executable, args=command, cwd=Path(__file__).parents[2])
     log = (errors or folder.parent / "stderr").open("w+")
-    with (
-        log,
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(Client(stdio_client(server, errlog=log))) as client,
-    ):
+    with log, connected(stdio_client(server, errlog=log)) as (portal, client):
 
         def ask(tool: str, /, **arguments: Any) -> Any:
             found = portal.call(client.call_tool, tool, arguments)
@@ -92,15 +114,12 @@ def whole(ask: Ask, part: str, tool: str, /, **arguments: Any) -> list[dict[str,
 
 
 def test_all_tools_read_only_and_say_that_their_answers_are_untrusted(folder: Path) -> None:
-    from mcp import Client, StdioServerParameters
+    from mcp import StdioServerParameters
 
-    with start_blocking_portal() as portal:
-        server = StdioServerParameters(
-            command=sys.executable, args=["-m", "webanalytics", "mcp", str(folder)]
-        )
-        with portal.wrap_async_context_manager(Client(server)) as client:
-            tools = portal.call(client.list_tools).tools
-            said = client.instructions or ""
+    server = StdioServerParameters(command=sys.executable, args=["-m", "webanalytics", "mcp", str(folder)])
+    with connected(server) as (portal, client):
+        tools = portal.call(client.list_tools).tools
+        said = client.instructions or ""
     assert {tool.name for tool in tools} == {
         *("list_audits", "summary", "causes", "issues", "page", "page_text", "compare", "redirect_map")
     }
