@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -50,22 +51,37 @@ GENERATED = "webanalytics.runs.functions.generated"
 _SYNC = '''\
 """The blocking functions: those of `webanalytics.aio`, each run on its own event loop.
 
+Each is imported when it is called, after a worker process has begun to import what it needs.
 Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+{later}
+from webanalytics.runs.plain import Plain
+
+if TYPE_CHECKING:
 {imports}
+
+{functions}
 
 __all__ = [
 {names}]
 
-{functions}
+_HOMES = {{
+{homes}}}
+_BESIDES = {{
+{besides}}}
+
+globals().update({{name: Plain(name, home) for name, home in _HOMES.items()}})
 
 
 def __getattr__(name: str) -> Any:
+    if name in _BESIDES:
+        return getattr(import_module(_BESIDES[name]), name)
     return later_function(__name__, name, blocking=True)
 
 
@@ -158,12 +174,15 @@ def files() -> dict[Path, str]:
     return {
         PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
         PACKAGE / "sync.py": _SYNC.format(
-            imports=_imports(homes, "from webanalytics.runs.boundary import plain", _BESIDES),
+            later=_LATER,
+            imports=_inside(_imports(homes, "from webanalytics.runs.plain import plain", _BESIDES)),
             names=_entries({*homes, *_BESIDES}),
-            functions=_wrapped(homes, "plain").rstrip("\n"),
+            homes=_inside("".join(f'"{name}": "{home}",\n' for name, home in sorted(homes.items()))),
+            besides=_inside("".join(f'"{name}": "{home}",\n' for name, home in sorted(_BESIDES.items()))),
+            functions=_inside(_wrapped(homes, "plain").rstrip("\n")),
         ),
         PACKAGE / "aio.py": _AIO.format(
-            imports=_imports(homes, "from webanalytics.runs.boundary import awaited", {}),
+            imports=_imports(homes, "from webanalytics.runs.boundary import awaited", {}, _LATER),
             names=_entries(homes),
             functions=_wrapped(homes, "awaited"),
         ),
@@ -192,7 +211,12 @@ def _alias(home: str) -> str:
     return "_".join(home.split(".")[-2:])
 
 
-def _imports(homes: Mapping[str, str], wrapper: str, besides: Mapping[str, str]) -> str:
+def _inside(lines: str) -> str:
+    """Return lines as those of a block."""
+    return textwrap.indent(lines, "    ")
+
+
+def _imports(homes: Mapping[str, str], wrapper: str, besides: Mapping[str, str], *others: str) -> str:
     """Return the import lines of a file of functions."""
     lines = {
         f"from {home.rpartition('.')[0]} import {home.rpartition('.')[2]} as {_alias(home)}"
@@ -201,7 +225,7 @@ def _imports(homes: Mapping[str, str], wrapper: str, besides: Mapping[str, str])
     for home in set(besides.values()):
         names = ", ".join(sorted(name for name, other in besides.items() if other == home))
         lines.add(f"from {home} import {names}")
-    return "\n".join(sorted({*lines, wrapper, _LATER}, key=str.split))
+    return "\n".join(sorted({*lines, wrapper, *others}, key=str.split))
 
 
 def _wrapped(homes: Mapping[str, str], wrapper: str) -> str:

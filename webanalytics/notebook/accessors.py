@@ -59,17 +59,33 @@ class _Accessor:
         return f"<{NAME} accessor of a {kind} of length {len(self._data):,}: {methods}>"
 
 
-class _Functions(_Accessor):
-    """An accessor that also has the functions of operations registered at run time."""
+class _Made(type):
+    """Makes the methods when one of them is first looked for: all functions are imported for that."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name in sync.__all__ and name in _give_methods():
+            return getattr(cls, name)
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+
+    def __dir__(cls) -> list[str]:
+        _give_methods()
+        return sorted(super().__dir__())
+
+
+class _Functions(_Accessor, metaclass=_Made):
+    """An accessor of the functions, also those of operations registered at run time."""
 
     _without: Collection[str] = ()
 
     def __getattr__(self, name: str) -> Any:
+        if name in sync.__all__ and name in _give_methods():
+            return getattr(self, name)
         if name not in later_names(sync.__all__):
             return super().__getattr__(name)
         return _method(getattr(sync, name), f"webanalytics.{name}", self._without).__get__(self)
 
     def __dir__(self) -> list[str]:
+        _give_methods()
         return sorted({*super().__dir__(), *later_names(sync.__all__)})
 
 
@@ -162,12 +178,15 @@ def _documentation(text: str, left_out: Collection[str], name: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _give_methods() -> None:
-    for name in sync.__all__:
-        function = getattr(sync, name)
-        if inspect.isfunction(function) and "column" in inspect.signature(function).parameters:
-            setattr(WebFrame, name, _method(function, f"webanalytics.{name}"))
-            setattr(WebSeries, name, _method(function, f"webanalytics.{name}", WebSeries._without))
+@functools.cache
+def _give_methods() -> tuple[str, ...]:
+    """Give both accessors every function over a column, and return their names."""
+    functions = ((name, getattr(sync, name)) for name in sync.__all__)
+    found = {name: made for name, made in functions if "column" in inspect.signature(made).parameters}
+    for name, function in found.items():
+        setattr(WebFrame, name, _method(function, f"webanalytics.{name}"))
+        setattr(WebSeries, name, _method(function, f"webanalytics.{name}", WebSeries._without))
+    return tuple(found)
 
 
 def register() -> None:
@@ -194,6 +213,5 @@ def register() -> None:
         polars.api.register_series_namespace(NAME)(WebSeries)
 
 
-_give_methods()
 register()
 offer()

@@ -6,6 +6,7 @@ A worker calls `analyse`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from webanalytics.page.content.content import Content, content
@@ -25,6 +26,11 @@ def warm_up() -> None:
     """Load what the first page would otherwise wait for."""
     language.warm_up()
     models()
+
+
+def warm_up_more() -> None:
+    """Load what searches for dates that a page does not declare."""
+    import_module("htmldate")
     month_names("en")
 
 

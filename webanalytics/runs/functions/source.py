@@ -17,7 +17,8 @@ from webanalytics.core.operations.types import Shape
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS, Operation, Parameter
-from webanalytics.runs.boundary import awaited, plain
+from webanalytics.runs.boundary import awaited
+from webanalytics.runs.plain import plain
 
 
 def secret_setting(operation: Operation, keyword: str, value: Any) -> Any:

@@ -96,12 +96,12 @@ COLLECTION_THRESHOLDS = (10_000, 10, 10)
 """How many new objects a worker makes before the garbage collector looks at them; Python's own are 700."""
 
 
-def prepare(paths: tuple[str, ...]) -> list[Result]:
-    """Import what analyses need, before any deadline runs."""
+def prepare(paths: tuple[str, ...], *, first: bool = False) -> list[Result]:
+    """Import what analyses need, before any deadline runs; first only what every page does."""
     for path in paths:
-        warm = getattr(sys.modules[analysis_function(path).__module__], "warm_up", None)
-        if warm is not None:
-            warm()
+        module = sys.modules[analysis_function(path).__module__]
+        for name in ("warm_up",) if first else ("warm_up", "warm_up_more"):
+            getattr(module, name, list)()
     # What is imported stays: no collection needs to look at it again, or to write to memory that a
     # worker shares with the template it was forked from.
     gc.collect()
@@ -201,13 +201,19 @@ def fork_for_ever(names: Sequence[str] = ()) -> None:
     control = socket.socket(fileno=0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps ended workers
-    prepare(tuple(names))
+    prepare(tuple(names), first=True)
+    known, later = set(names), list(names)
     while True:
+        while later and not select.select([control], [], [], 0)[0]:  # nobody waits for a worker
+            prepare((later.pop(),))
         message, pipes, _, _ = socket.recv_fds(control, 65536, 2)
         if not message:
             return
         memory, needed = json.loads(message)
-        prepare(tuple(needed))
+        new = set(needed).difference(known)
+        prepare(tuple(new), first=True)
+        known |= new
+        later += new
         pid = os.fork()
         if pid == 0:
             _be_worker(control, pipes, memory)
