@@ -194,12 +194,39 @@ def _registered() -> tuple[str, ...]:
     return tuple(item.function for item in OPERATIONS.values())
 
 
-def _offer_accessors() -> None:
-    """Give frames their `web`, those of polars too where it is imported; the service does without both."""
+class _Later:
+    """``frame.web`` before its first use: the accessors, which import all functions, then take its place."""
+
+    def __get__(self, frame: Any, kind: type) -> Any:
+        for other in _kinds():
+            if isinstance(vars(other).get("web"), _Later):
+                delattr(other, "web")
+        _register_accessors()
+        return getattr(kind if frame is None else frame, "web")
+
+
+def _kinds() -> list[Any]:
+    libraries = filter(None, map(sys.modules.get, ("pandas", "polars")))
+    return [kind for library in libraries for kind in (library.DataFrame, library.Series)]
+
+
+def _register_accessors() -> None:
     from importlib import import_module
 
-    if not {"pandas", "polars"}.isdisjoint(sys.modules):
-        import_module("webanalytics.notebook.accessors").register()
+    import_module("webanalytics.notebook.accessors").register()
+
+
+def _offer_accessors() -> None:
+    """Give frames their `web`, those of polars too where it is imported; the service does without both."""
+    for kind in _kinds():
+        if "web" not in vars(kind):
+            kind.web = _Later()
+        elif not isinstance(vars(kind)["web"], _Later):
+            _register_accessors()  # another package may have an accessor of this name
+    if not {"pandas", "IPython"}.difference(sys.modules):
+        from importlib import import_module
+
+        import_module("webanalytics.notebook.issue_table")
 
 
 _offer_accessors()

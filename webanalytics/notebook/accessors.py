@@ -27,7 +27,6 @@ from webanalytics import sync
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.notebook.issue_table import offer
 from webanalytics.runs.boundary import keeps_frames
 from webanalytics.runs.functions.source import later_names
 
@@ -59,33 +58,17 @@ class _Accessor:
         return f"<{NAME} accessor of a {kind} of length {len(self._data):,}: {methods}>"
 
 
-class _Made(type):
-    """Makes the methods when one of them is first looked for: all functions are imported for that."""
-
-    def __getattr__(cls, name: str) -> Any:
-        if name in sync.__all__ and name in _give_methods():
-            return getattr(cls, name)
-        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-
-    def __dir__(cls) -> list[str]:
-        _give_methods()
-        return sorted(super().__dir__())
-
-
-class _Functions(_Accessor, metaclass=_Made):
-    """An accessor of the functions, also those of operations registered at run time."""
+class _Functions(_Accessor):
+    """An accessor that also has the functions of operations registered at run time."""
 
     _without: Collection[str] = ()
 
     def __getattr__(self, name: str) -> Any:
-        if name in sync.__all__ and name in _give_methods():
-            return getattr(self, name)
         if name not in later_names(sync.__all__):
             return super().__getattr__(name)
         return _method(getattr(sync, name), f"webanalytics.{name}", self._without).__get__(self)
 
     def __dir__(self) -> list[str]:
-        _give_methods()
         return sorted({*super().__dir__(), *later_names(sync.__all__)})
 
 
@@ -178,15 +161,12 @@ def _documentation(text: str, left_out: Collection[str], name: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-@functools.cache
-def _give_methods() -> tuple[str, ...]:
-    """Give both accessors every function over a column, and return their names."""
-    functions = ((name, getattr(sync, name)) for name in sync.__all__)
-    found = {name: made for name, made in functions if "column" in inspect.signature(made).parameters}
-    for name, function in found.items():
-        setattr(WebFrame, name, _method(function, f"webanalytics.{name}"))
-        setattr(WebSeries, name, _method(function, f"webanalytics.{name}", WebSeries._without))
-    return tuple(found)
+def _give_methods() -> None:
+    for name in sync.__all__:
+        function = getattr(sync, name)
+        if "column" in inspect.signature(function).parameters:
+            setattr(WebFrame, name, _method(function, f"webanalytics.{name}"))
+            setattr(WebSeries, name, _method(function, f"webanalytics.{name}", WebSeries._without))
 
 
 def register() -> None:
@@ -213,5 +193,5 @@ def register() -> None:
         polars.api.register_series_namespace(NAME)(WebSeries)
 
 
+_give_methods()
 register()
-offer()

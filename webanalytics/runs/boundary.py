@@ -1,7 +1,7 @@
 """Where a user's call enters the package, and its errors leave it: with the caller's line, not with ours.
 
-`webanalytics.aio` is made with `awaited`; the functions of `runs.plain` do the same work on an event loop in
-a thread, for cells and scripts. While it waits, the caller's thread draws the progress that `runs.run`
+`webanalytics.aio` is made with `awaited`; those of `runs.functions.plain` do the same work on an event loop
+in a thread, for cells and scripts. While it waits, the caller's thread draws the progress that `runs.run`
 reports to a `Run`; an interrupt leaves the finished rows.
 """
 

@@ -18,7 +18,7 @@ from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS, Operation, Parameter
 from webanalytics.runs.boundary import awaited
-from webanalytics.runs.plain import plain
+from webanalytics.runs.functions.plain import plain
 
 
 def secret_setting(operation: Operation, keyword: str, value: Any) -> Any:
