@@ -202,7 +202,8 @@ class _Later:
             if isinstance(vars(other).get("web"), _Later):
                 delattr(other, "web")
         _register_accessors()
-        return getattr(kind if frame is None else frame, "web")
+        owner: Any = kind if frame is None else frame
+        return owner.web
 
 
 def _kinds() -> list[Any]:
