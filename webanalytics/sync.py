@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import Any
 
 from webanalytics.runs.functions.homes import BLOCKING, HOMES
-from webanalytics.runs.functions.plain import Plain
+from webanalytics.runs.functions.plain import PlainFunction
 
 __all__ = sorted([*HOMES, *BLOCKING])
-globals().update({name: Plain(name, home) for name, home in HOMES.items()})
+globals().update({name: PlainFunction(name, home) for name, home in HOMES.items()})
 
 
 def __getattr__(name: str) -> Any:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 Function = Callable[P, Coroutine[Any, Any, T]]
 
 
-class Plain(Generic[P, T]):
+class PlainFunction(Generic[P, T]):
     """The plain form of an async function, which is imported when it is called, or asked how it is called.
 
     Python's help, editors and notebooks show the signature and documentation of that function.
@@ -57,8 +57,7 @@ class Plain(Generic[P, T]):
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what the function returns, run on an event loop in a thread."""
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:  # noqa: D102 - notebooks would show it
         _begin_worker(ANALYSES.get(self.__name__), args, kwargs)
         from webanalytics.core.operations.secret import Secret
         from webanalytics.errors import WebAnalyticsError
@@ -88,7 +87,7 @@ class Plain(Generic[P, T]):
 
 def plain(function: Function[P, T]) -> Callable[P, T]:
     """Return the plain form of an async function: same signature, same documentation."""
-    return Plain(function.__name__, function.__module__, function)
+    return PlainFunction(function.__name__, function.__module__, function)
 
 
 def _begin_worker(analyses: tuple[str, ...] | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
