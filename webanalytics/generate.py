@@ -73,11 +73,8 @@ SUMMARIES = {
 
 def files() -> dict[Path, str]:
     """Return the contents of every file that follows from the declarations."""
-    generated = [
-        operation
-        for operation in OPERATIONS.own.values()
-        if HOMES[operation.function] == f"webanalytics.{GENERATED}"
-    ]
+    home = f"webanalytics.{GENERATED}"
+    generated = [item for item in OPERATIONS.own.values() if HOMES.get(item.function, home) == home]
     return {
         PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
         PACKAGE / "sync.pyi": _types("sync", "webanalytics.runs.functions.plain", "plain", BLOCKING),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
-from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 from webanalytics.core.access import basic
 from webanalytics.core.operations.secret import Unpicklable
@@ -15,9 +15,18 @@ EXPECTS: Final = '"env", an address such as http://user:password@proxy:3128, or 
 _PORTS: Final = {"http": 80, "https": 443, "socks5": 1080}
 
 
+def _urllib() -> Any:
+    return import_module("urllib.request")  # which takes time to import, and most calls name no proxy
+
+
+def _environment() -> dict[str, str]:
+    found: dict[str, str] = _urllib().getproxies_environment()
+    return found
+
+
 def is_in_environment() -> bool:
     """Return whether the environment names a proxy, which is asked where ``proxy="env"`` says so."""
-    return not {"http", "https", "all"}.isdisjoint(getproxies_environment())
+    return not {"http", "https", "all"}.isdisjoint(_environment())
 
 
 class Way(NamedTuple):
@@ -48,7 +57,7 @@ class Proxy(Unpicklable):
         if value is None or isinstance(value, cls):
             return value
         if value == "env":
-            found = getproxies_environment()
+            found = _environment()
             named = {scheme: found.get(scheme) or found.get("all") for scheme in ("http", "https")}
             return cls({scheme: _way(url) for scheme, url in named.items() if url}, found)
         way = _way(value)
@@ -63,7 +72,7 @@ class Proxy(Unpicklable):
     def way(self, scheme: str, host: str, port: int) -> Way | None:
         """Return the proxy of an address, None where it is dialled from here."""
         if self._environment is not None and any(
-            proxy_bypass_environment(name, self._environment) for name in (host, f"{host}:{port}")
+            _urllib().proxy_bypass_environment(name, self._environment) for name in (host, f"{host}:{port}")
         ):
             return None
         return self._ways.get(scheme)
