@@ -20,6 +20,7 @@ Every function has an asynchronous twin in `webanalytics.aio`.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
@@ -163,7 +164,6 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: worker processes need none of them."""
-    from importlib import import_module
     from importlib.util import find_spec
 
     if name not in __all__:
@@ -201,7 +201,7 @@ class _Later:
         for other in _kinds():
             if isinstance(vars(other).get("web"), _Later):
                 delattr(other, "web")
-        _register_accessors()
+        import_module("webanalytics.notebook.accessors").register()
         owner: Any = kind if frame is None else frame
         return owner.web
 
@@ -211,22 +211,16 @@ def _kinds() -> list[Any]:
     return [kind for library in libraries for kind in (library.DataFrame, library.Series)]
 
 
-def _register_accessors() -> None:
-    from importlib import import_module
-
-    import_module("webanalytics.notebook.accessors").register()
-
-
 def _offer_accessors() -> None:
     """Give frames their `web`, those of polars too where it is imported; the service does without both."""
     for kind in _kinds():
         if "web" not in vars(kind):
             kind.web = _Later()
         elif not isinstance(vars(kind)["web"], _Later):
-            _register_accessors()  # another package may have an accessor of this name
+            import_module(
+                "webanalytics.notebook.accessors"
+            ).register()  # another package may have an accessor of this name
     if not {"pandas", "IPython"}.difference(sys.modules):
-        from importlib import import_module
-
         import_module("webanalytics.notebook.issue_table")
 
 

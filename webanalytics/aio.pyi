@@ -1,18 +1,18 @@
 # The types of webanalytics/aio.py: written by python -m webanalytics.generate.
 from typing import Any
 
-from webanalytics.audits import function as audits_function
-from webanalytics.audits import site_functions as audits_site_functions
-from webanalytics.audits.moves import landing as moves_landing
-from webanalytics.audits.moves import plan as moves_plan
-from webanalytics.crawls import function as crawls_function
-from webanalytics.records.dane import function as dane_function
-from webanalytics.records.hosts import function as hosts_function
-from webanalytics.records.images import function as images_function
-from webanalytics.records.phones import function as phones_function
-from webanalytics.runs.boundary import awaited
-from webanalytics.runs.functions import generated as functions_generated
-from webanalytics.runs.functions import keywords as functions_keywords
+import webanalytics.audits.function
+import webanalytics.audits.moves.landing
+import webanalytics.audits.moves.plan
+import webanalytics.audits.site_functions
+import webanalytics.crawls.function
+import webanalytics.records.dane.function
+import webanalytics.records.hosts.function
+import webanalytics.records.images.function
+import webanalytics.records.phones.function
+import webanalytics.runs.functions.generated
+import webanalytics.runs.functions.keywords
+from webanalytics.runs.boundary import awaited as awaited
 
 __all__ = [
     "audit",
@@ -33,22 +33,22 @@ __all__ = [
     "text",
 ]
 
-audit = awaited(audits_function.audit)
-certificates = awaited(hosts_function.certificates)
-check_redirects = awaited(moves_landing.check_redirects)
-convert = awaited(images_function.convert)
-crawl = awaited(crawls_function.crawl)
-dane = awaited(dane_function.dane)
-hmac = awaited(functions_generated.hmac)
-keywords = awaited(functions_keywords.keywords)
-live_tlsa = awaited(hosts_function.live_tlsa)
-llms_txt = awaited(audits_site_functions.llms_txt)
-metadata = awaited(functions_generated.metadata)
-phones = awaited(phones_function.phones)
-readability = awaited(functions_generated.readability)
-redirect_map = awaited(moves_plan.redirect_map)
-sitemap = awaited(audits_site_functions.sitemap)
-text = awaited(functions_generated.text)
+audit = awaited(webanalytics.audits.function.audit)
+certificates = awaited(webanalytics.records.hosts.function.certificates)
+check_redirects = awaited(webanalytics.audits.moves.landing.check_redirects)
+convert = awaited(webanalytics.records.images.function.convert)
+crawl = awaited(webanalytics.crawls.function.crawl)
+dane = awaited(webanalytics.records.dane.function.dane)
+hmac = awaited(webanalytics.runs.functions.generated.hmac)
+keywords = awaited(webanalytics.runs.functions.keywords.keywords)
+live_tlsa = awaited(webanalytics.records.hosts.function.live_tlsa)
+llms_txt = awaited(webanalytics.audits.site_functions.llms_txt)
+metadata = awaited(webanalytics.runs.functions.generated.metadata)
+phones = awaited(webanalytics.records.phones.function.phones)
+readability = awaited(webanalytics.runs.functions.generated.readability)
+redirect_map = awaited(webanalytics.audits.moves.plan.redirect_map)
+sitemap = awaited(webanalytics.audits.site_functions.sitemap)
+text = awaited(webanalytics.runs.functions.generated.text)
 
 def __getattr__(name: str) -> Any: ...
 def __dir__() -> list[str]: ...

@@ -99,21 +99,15 @@ def _text(summary: str) -> str:
     return json.dumps(summary, ensure_ascii=False)
 
 
-def _alias(home: str) -> str:
-    """Return what a module is called where functions are taken from it: ``dane_function``."""
-    return "_".join(home.split(".")[-2:])
-
-
 def _types(name: str, home: str, wrapper: str, others: Mapping[str, str]) -> str:
     """Return the stub of a module of functions."""
-    lines = {f"from {home} import {wrapper}"}
-    for module in HOMES.values():
-        lines.add(f"from {module.rpartition('.')[0]} import {module.rpartition('.')[2]} as {_alias(module)}")
-    lines |= {f"from {module} import {other} as {other}" for other, module in others.items()}
-    functions = (f"{one} = {wrapper}({_alias(module)}.{one})\n" for one, module in sorted(HOMES.items()))
+    lines = [f"import {module}" for module in sorted(set(HOMES.values()))]
+    taken = {**others, wrapper: home}
+    lines += sorted(f"from {module} import {other} as {other}" for other, module in taken.items())
+    functions = (f"{one} = {wrapper}({module}.{one})\n" for one, module in sorted(HOMES.items()))
     return _TYPES.format(
         name=name,
-        imports="\n".join(sorted(lines)),
+        imports="\n".join(lines),
         names=_entries({*HOMES, *others}),
         functions="".join(functions),
     )

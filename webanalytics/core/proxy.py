@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -15,18 +14,15 @@ EXPECTS: Final = '"env", an address such as http://user:password@proxy:3128, or 
 _PORTS: Final = {"http": 80, "https": 443, "socks5": 1080}
 
 
-def _urllib() -> Any:
-    return import_module("urllib.request")  # which takes time to import, and most calls name no proxy
+def _of_environment() -> dict[str, str]:
+    from urllib.request import getproxies_environment  # takes time to import, and most calls name no proxy
 
-
-def _environment() -> dict[str, str]:
-    found: dict[str, str] = _urllib().getproxies_environment()
-    return found
+    return getproxies_environment()
 
 
 def is_in_environment() -> bool:
     """Return whether the environment names a proxy, which is asked where ``proxy="env"`` says so."""
-    return not {"http", "https", "all"}.isdisjoint(_environment())
+    return not {"http", "https", "all"}.isdisjoint(_of_environment())
 
 
 class Way(NamedTuple):
@@ -57,7 +53,7 @@ class Proxy(Unpicklable):
         if value is None or isinstance(value, cls):
             return value
         if value == "env":
-            found = _environment()
+            found = _of_environment()
             named = {scheme: found.get(scheme) or found.get("all") for scheme in ("http", "https")}
             return cls({scheme: _way(url) for scheme, url in named.items() if url}, found)
         way = _way(value)
@@ -71,8 +67,10 @@ class Proxy(Unpicklable):
 
     def way(self, scheme: str, host: str, port: int) -> Way | None:
         """Return the proxy of an address, None where it is dialled from here."""
+        from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
+
         if self._environment is not None and any(
-            _urllib().proxy_bypass_environment(name, self._environment) for name in (host, f"{host}:{port}")
+            proxy_bypass_environment(name, self._environment) for name in (host, f"{host}:{port}")
         ):
             return None
         return self._ways.get(scheme)

@@ -36,8 +36,7 @@ class StartedProcess:
         self._process = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
         )
-        assert self._process.stdin is not None  # noqa: S101
-        assert self._process.stdout is not None  # noqa: S101
+        assert self._process.stdin and self._process.stdout  # noqa: S101, PT018
         self.requests, self.answers = self._process.stdin, self._process.stdout
         self.pid = self._process.pid
         self.prepared: set[str] = set()
@@ -100,25 +99,14 @@ class _Idle:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._workers: list[Worker] = []
-        self._template = TEMPLATE
         self._owner = os.getpid()
         self._generation = 0
-
-    def begin(self, names: tuple[str, ...]) -> None:
-        """Have the first worker of this process soon, with its analyses imported."""
-        with self._lock:
-            self._own()
-            if not self._workers and self._template.works_here():
-                self._template.begin(names)
-
-    def _own(self) -> None:
-        if self._owner != os.getpid():  # after a fork the pipes belong to the parent
-            self._workers, self._owner = [], os.getpid()
 
     def warm(self, memory: int) -> Worker | None:
         """Return a warm worker with this memory limit, if there is one, without waiting."""
         with self._lock:
-            self._own()
+            if self._owner != os.getpid():  # after a fork the pipes belong to the parent
+                self._workers, self._owner = [], os.getpid()
             for worker in [worker for worker in self._workers if worker.memory == memory]:
                 self._workers.remove(worker)
                 if worker.process.alive:
@@ -129,11 +117,11 @@ class _Idle:
     def new(self, memory: int, names: tuple[str, ...]) -> Worker:
         """Return a new worker."""
         generation = self._generation
-        if self._template.works_here():
+        if TEMPLATE.works_here():
             try:
-                return Worker(self._template.fork(memory, names), memory, generation)
+                return Worker(TEMPLATE.fork(memory, names), memory, generation)
             except BackendError:  # something outside ended the template: try a second one
-                return Worker(self._template.fork(memory, names), memory, generation)
+                return Worker(TEMPLATE.fork(memory, names), memory, generation)
         try:
             return Worker(StartedProcess(memory), memory, generation)
         except OSError as error:
@@ -154,12 +142,12 @@ class _Idle:
             workers, self._workers = self._workers, []
         for worker in workers:
             worker.process.close()
-        self._template.close()
+        TEMPLATE.close()
 
 
 idle_workers = _Idle()
 close_idle_workers = idle_workers.close
-begin_workers = idle_workers.begin
+begin_workers = TEMPLATE.begin
 atexit.register(close_idle_workers)
 
 

@@ -83,11 +83,16 @@ class Template:
     _owner = 0
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._stderr: IO[bytes] | None = None
-        self._prepared: set[str] = set()
         self._own()
+
+    def _own(self) -> None:
+        """Begin anew in another process than before: after a fork all of it belongs to the parent."""
+        if self._owner != os.getpid():
+            self._process: subprocess.Popen[bytes] | None = None
+            self._control: socket.socket | None = None
+            self._stderr: IO[bytes] | None = None
+            self._prepared: set[str] = set()
+            self._lock, self._owner = threading.Lock(), os.getpid()
 
     @staticmethod
     def works_here() -> bool:
@@ -96,6 +101,8 @@ class Template:
 
     def begin(self, names: tuple[str, ...]) -> None:
         """Start the process if it is not there, so that it imports the analyses while the call goes on."""
+        if not self.works_here():
+            return
         self._own()
         with self._lock, contextlib.suppress(OSError):  # `fork` tries again, and says what was wrong
             if self._process is None or self._process.poll() is not None:
@@ -159,13 +166,6 @@ class Template:
         self._own()
         with self._lock:
             self._close()
-
-    def _own(self) -> None:
-        """Begin anew in another process than before: after a fork all of it belongs to the parent."""
-        if self._owner != os.getpid():
-            self._process = self._control = self._stderr = None
-            self._prepared = set()
-            self._lock, self._owner = threading.Lock(), os.getpid()
 
 
 TEMPLATE = Template()

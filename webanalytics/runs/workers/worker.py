@@ -134,11 +134,9 @@ HANDLERS: dict[str, Callable[..., Any]] = {
 
 
 def _limit_memory(mebibytes: int) -> None:
-    try:
-        import resource
-    except ImportError:  # not a POSIX system
-        return
     if sys.platform == "linux":
+        import resource
+
         size = mebibytes * 1024 * 1024
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
@@ -183,8 +181,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, memory: int) -> None:
 
 def main(memory: int) -> None:
     """Work as a process that was started on its own."""
-    requests, answers = _private_pipes()
-    serve(requests, answers, memory)
+    serve(*_private_pipes(), memory)
 
 
 PID = struct.Struct(">q")
@@ -228,8 +225,7 @@ def _be_worker(control: socket.socket, pipes: list[int], memory: int) -> None:
         _die_with_parent()
         control.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        requests, answers = (os.fdopen(pipe, mode) for pipe, mode in zip(pipes, ("rb", "wb"), strict=True))
-        serve(requests, answers, memory)  # type: ignore[arg-type]
+        serve(os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb"), memory)
         status = 0
     finally:
         os._exit(status)  # without the clean-up that belongs to the template
