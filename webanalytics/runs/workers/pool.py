@@ -118,10 +118,9 @@ class _Idle:
         """Return a new worker."""
         generation = self._generation
         if TEMPLATE.works_here():
-            try:
+            with contextlib.suppress(BackendError):  # something outside ended the template: try a second one
                 return Worker(TEMPLATE.fork(memory, names), memory, generation)
-            except BackendError:  # something outside ended the template: try a second one
-                return Worker(TEMPLATE.fork(memory, names), memory, generation)
+            return Worker(TEMPLATE.fork(memory, names), memory, generation)
         try:
             return Worker(StartedProcess(memory), memory, generation)
         except OSError as error:
@@ -188,10 +187,8 @@ class WorkerPool:
         async with self._slots:
             warm = idle_workers.warm(self._memory)
             if warm is not None:
-                try:
+                with contextlib.suppress(WorkerDiedError, BackendError):  # killed while it was idle, perhaps
                     return await self._ask(warm, kind, names, arguments, deadline)
-                except (WorkerDiedError, BackendError):  # it may have been killed while it was idle
-                    pass
             for _ in range(TRIES - 1):
                 try:
                     return await self._ask(await self._start(names), kind, names, arguments, deadline)

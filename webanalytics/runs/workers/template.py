@@ -101,11 +101,9 @@ class Template:
 
     def begin(self, names: tuple[str, ...]) -> None:
         """Start the process if it is not there, so that it imports the analyses while the call goes on."""
-        if not self.works_here():
-            return
         self._own()
         with self._lock, contextlib.suppress(OSError):  # `fork` tries again, and says what was wrong
-            if self._process is None or self._process.poll() is not None:
+            if self.works_here() and (self._process is None or self._process.poll() is not None):
                 self._start(names)
 
     def fork(self, memory: int, names: tuple[str, ...]) -> ForkedProcess:
