@@ -34,6 +34,7 @@ from webanalytics.errors import RowError
 
 HEADER = struct.Struct(">Q")
 IDLE_SECONDS = 300.0
+QUIET_SECONDS = 0.1  # a call of one page needs its processors itself
 TRIM_EVERY = 32
 
 Result = dict[str, Any] | Message
@@ -201,7 +202,7 @@ def fork_for_ever(names: Sequence[str] = ()) -> None:
     prepare(tuple(names), first=True)
     known, later = set(names), list(names)
     while True:
-        while later and not select.select([control], [], [], 0)[0]:  # nobody waits for a worker
+        while later and not select.select([control], [], [], QUIET_SECONDS)[0]:  # nobody waits for a worker
             prepare((later.pop(),))
         message, pipes, _, _ = socket.recv_fds(control, 65536, 2)
         if not message:
