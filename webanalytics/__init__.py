@@ -207,7 +207,8 @@ class _Later:
 
 
 def _kinds() -> list[Any]:
-    libraries = filter(None, map(sys.modules.get, ("pandas", "polars")))
+    # Imported again: another thread may be in the middle of it.
+    libraries = [import_module(name) for name in ("pandas", "polars") if name in sys.modules]
     return [kind for library in libraries for kind in (library.DataFrame, library.Series)]
 
 
@@ -217,9 +218,8 @@ def _offer_accessors() -> None:
         if "web" not in vars(kind):
             kind.web = _Later()
         elif not isinstance(vars(kind)["web"], _Later):
-            import_module(
-                "webanalytics.notebook.accessors"
-            ).register()  # another package may have an accessor of this name
+            # Another package may have an accessor of this name.
+            import_module("webanalytics.notebook.accessors").register()
     if not {"pandas", "IPython"}.difference(sys.modules):
         import_module("webanalytics.notebook.issue_table")
 

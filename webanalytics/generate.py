@@ -73,8 +73,8 @@ SUMMARIES = {
 
 def files() -> dict[Path, str]:
     """Return the contents of every file that follows from the declarations."""
-    home = f"webanalytics.{GENERATED}"
-    generated = [item for item in OPERATIONS.own.values() if HOMES.get(item.function, home) == home]
+    own = OPERATIONS.own.values()
+    generated = [item for item in own if HOMES.get(item.function, GENERATED).endswith(GENERATED)]
     return {
         PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
         PACKAGE / "sync.pyi": _types("sync", "webanalytics.runs.functions.plain", "plain", BLOCKING),

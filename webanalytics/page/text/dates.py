@@ -322,9 +322,7 @@ def _searched_date(page: Page, modified: date | None) -> date | None:
 def _by_htmldate(page: Page) -> date | None:
     if page.size > MAX_ELEMENTS:
         return None
-    from htmldate import (
-        find_date,
-    )  # with dateparser it takes time to load, and many pages declare their dates
+    from htmldate import find_date  # takes time to load, and many pages declare their dates
 
     tree = page.tree
     if any(_video_dates(page)):

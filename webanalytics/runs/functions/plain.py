@@ -58,7 +58,8 @@ class PlainFunction(Generic[P, T]):
         return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:  # noqa: D102 - notebooks would show it
-        _begin_worker(ANALYSES.get(self.__name__), args, kwargs)
+        if analyses := ANALYSES.get(self.__name__):
+            _begin_worker(analyses, args, kwargs)
         from webanalytics.core.operations.secret import Secret
         from webanalytics.errors import WebAnalyticsError
         from webanalytics.runs import boundary
@@ -90,12 +91,10 @@ def plain(function: Function[P, T]) -> Callable[P, T]:
     return PlainFunction(function.__name__, function.__module__, function)
 
 
-def _begin_worker(analyses: tuple[str, ...] | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+def _begin_worker(analyses: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Begin the first worker process, of a call whose pages or images this machine is to analyse."""
-    if analyses is None:
-        return
-    known = sys.modules.get("webanalytics.core.run_options")  # not there: nobody has set any
-    session = None if known is None else known.options.backend
+    options = "webanalytics.core.run_options"  # where it was never imported, nobody has set any
+    session = import_module(options).options.backend if options in sys.modules else None
     lazy = any(type(value).__module__.startswith("dask.") for value in (*args, *kwargs.values()))
     if kwargs.get("backend", session) is None and not lazy:
         TEMPLATE.begin(analyses)

@@ -200,9 +200,10 @@ def fork_for_ever(names: Sequence[str] = ()) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps ended workers
     prepare(tuple(names), first=True)
-    known, later = set(names), list(names)
+    known, later, pid = set(names), list(names), 0
     while True:
-        while later and not select.select([control], [], [], QUIET_SECONDS)[0]:  # nobody waits for a worker
+        # The first worker is wanted at once; the others find here what few pages need, and share it.
+        while later and (not select.select([control], [], [], QUIET_SECONDS)[0] or pid):
             prepare((later.pop(),))
         message, pipes, _, _ = socket.recv_fds(control, 65536, 2)
         if not message:
