@@ -208,7 +208,7 @@ class _Later:
 
 def _kinds() -> list[Any]:
     # Imported again: another thread may be in the middle of it.
-    libraries = [import_module(name) for name in ("pandas", "polars") if name in sys.modules]
+    libraries = [import_module(name) for name in ("pandas", "polars") if sys.modules.get(name)]
     return [kind for library in libraries for kind in (library.DataFrame, library.Series)]
 
 
