@@ -30,7 +30,7 @@ def as_html(frame: pd.DataFrame, others: Callable[[Any], Any] | None = None) -> 
     return str(render("notebook/widgets/static/issue_table.html", rows=rows, told=told))
 
 
-def _offer() -> None:
+def offer() -> None:
     """Have IPython, where it runs, show frames of issues so."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
@@ -38,4 +38,4 @@ def _offer() -> None:
         html.for_type(pd.DataFrame, partial(as_html, others=html.for_type(pd.DataFrame)))
 
 
-_offer()
+offer()
