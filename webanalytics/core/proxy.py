@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
+from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 from webanalytics.core.access import basic
 from webanalytics.core.operations.secret import Unpicklable
@@ -14,15 +15,9 @@ EXPECTS: Final = '"env", an address such as http://user:password@proxy:3128, or 
 _PORTS: Final = {"http": 80, "https": 443, "socks5": 1080}
 
 
-def _of_environment() -> dict[str, str]:
-    from urllib.request import getproxies_environment  # takes time to import, and most calls name no proxy
-
-    return getproxies_environment()
-
-
 def is_in_environment() -> bool:
     """Return whether the environment names a proxy, which is asked where ``proxy="env"`` says so."""
-    return not {"http", "https", "all"}.isdisjoint(_of_environment())
+    return not {"http", "https", "all"}.isdisjoint(getproxies_environment())
 
 
 class Way(NamedTuple):
@@ -53,7 +48,7 @@ class Proxy(Unpicklable):
         if value is None or isinstance(value, cls):
             return value
         if value == "env":
-            found = _of_environment()
+            found = getproxies_environment()
             named = {scheme: found.get(scheme) or found.get("all") for scheme in ("http", "https")}
             return cls({scheme: _way(url) for scheme, url in named.items() if url}, found)
         way = _way(value)
@@ -67,8 +62,6 @@ class Proxy(Unpicklable):
 
     def way(self, scheme: str, host: str, port: int) -> Way | None:
         """Return the proxy of an address, None where it is dialled from here."""
-        from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
-
         if self._environment is not None and any(
             proxy_bypass_environment(name, self._environment) for name in (host, f"{host}:{port}")
         ):

@@ -6,7 +6,6 @@ A worker calls `analyse`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 from webanalytics.page.content.content import Content, content
@@ -30,7 +29,8 @@ def warm_up() -> None:
 
 def warm_up_more() -> None:
     """Load what searches for dates that a page does not declare."""
-    import_module("htmldate")
+    import htmldate  # noqa: F401
+
     month_names("en")
 
 

@@ -105,10 +105,9 @@ def prepare(paths: tuple[str, ...], *, first: bool = False) -> list[Result]:
             getattr(module, name, list)()
     # What is imported stays: no collection needs to look at it again, or to write to memory that a
     # worker shares with the template it was forked from.
-    gc.collect()
+    if not first:
+        gc.collect()
     gc.freeze()
-    # A page is some thousand objects, none of which refers to itself: collections would find nothing.
-    gc.set_threshold(*COLLECTION_THRESHOLDS)
     return []
 
 
@@ -168,6 +167,9 @@ def serve(requests: BinaryIO, answers: BinaryIO, memory: int) -> None:
     """Answer messages until the parent closes the pipe or has been silent for long."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
     _limit_memory(memory)
+    # A page is some thousand objects, none of which refers to itself: collections would find nothing.
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
+    gc.enable()
     served = 0
     while (message := _next_message(requests)) is not None:
         kind, arguments = pickle.loads(message)  # noqa: S301 - written by the parent process
