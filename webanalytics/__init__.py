@@ -20,6 +20,7 @@ Every function has an asynchronous twin in `webanalytics.aio`.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
@@ -163,7 +164,6 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: worker processes need none of them."""
-    from importlib import import_module
     from importlib.util import find_spec
 
     if name not in __all__:
@@ -194,12 +194,34 @@ def _registered() -> tuple[str, ...]:
     return tuple(item.function for item in OPERATIONS.values())
 
 
+class _Later:
+    """``frame.web`` before its first use: the accessors, which import all functions, then take its place."""
+
+    def __get__(self, frame: Any, kind: type) -> Any:
+        for other in _kinds():
+            if isinstance(vars(other).get("web"), _Later):
+                delattr(other, "web")
+        import_module("webanalytics.notebook.accessors").register()
+        owner: Any = kind if frame is None else frame
+        return owner.web
+
+
+def _kinds() -> list[Any]:
+    # Imported again: another thread may be in the middle of it.
+    libraries = [import_module(name) for name in ("pandas", "polars") if sys.modules.get(name)]
+    return [kind for library in libraries for kind in (library.DataFrame, library.Series)]
+
+
 def _offer_accessors() -> None:
     """Give frames their `web`, those of polars too where it is imported; the service does without both."""
-    from importlib import import_module
-
-    if not {"pandas", "polars"}.isdisjoint(sys.modules):
-        import_module("webanalytics.notebook.accessors").register()
+    for kind in _kinds():
+        if "web" not in vars(kind):
+            kind.web = _Later()
+        elif not isinstance(vars(kind)["web"], _Later):
+            # Another package may have an accessor of this name.
+            import_module("webanalytics.notebook.accessors").register()
+    if not {"pandas", "IPython"}.difference(sys.modules):
+        import_module("webanalytics.notebook.issue_table")
 
 
 _offer_accessors()

@@ -1,7 +1,7 @@
 """The functions of webanalytics for asynchronous code: await each of them.
 
 `webanalytics.metadata` and the other plain functions are these, each run on its own event loop.
-Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
+``python -m webanalytics.generate`` writes their types, ``aio.pyi``.
 
 Examples
 --------
@@ -14,61 +14,21 @@ Examples
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from webanalytics.audits import function as audits_function
-from webanalytics.audits import site_functions as audits_site_functions
-from webanalytics.audits.moves import landing as moves_landing
-from webanalytics.audits.moves import plan as moves_plan
-from webanalytics.crawls import function as crawls_function
-from webanalytics.records.dane import function as dane_function
-from webanalytics.records.hosts import function as hosts_function
-from webanalytics.records.images import function as images_function
-from webanalytics.records.phones import function as phones_function
 from webanalytics.runs.boundary import awaited
-from webanalytics.runs.functions import generated as functions_generated
-from webanalytics.runs.functions import keywords as functions_keywords
+from webanalytics.runs.functions.homes import HOMES
 from webanalytics.runs.functions.source import later_function, later_names
 
-__all__ = [
-    "audit",
-    "certificates",
-    "check_redirects",
-    "convert",
-    "crawl",
-    "dane",
-    "hmac",
-    "keywords",
-    "live_tlsa",
-    "llms_txt",
-    "metadata",
-    "phones",
-    "readability",
-    "redirect_map",
-    "sitemap",
-    "text",
-]
-
-audit = awaited(audits_function.audit)
-certificates = awaited(hosts_function.certificates)
-check_redirects = awaited(moves_landing.check_redirects)
-convert = awaited(images_function.convert)
-crawl = awaited(crawls_function.crawl)
-dane = awaited(dane_function.dane)
-hmac = awaited(functions_generated.hmac)
-keywords = awaited(functions_keywords.keywords)
-live_tlsa = awaited(hosts_function.live_tlsa)
-llms_txt = awaited(audits_site_functions.llms_txt)
-metadata = awaited(functions_generated.metadata)
-phones = awaited(phones_function.phones)
-readability = awaited(functions_generated.readability)
-redirect_map = awaited(moves_plan.redirect_map)
-sitemap = awaited(audits_site_functions.sitemap)
-text = awaited(functions_generated.text)
+__all__ = sorted(HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    return later_function(__name__, name)
+    if name not in HOMES:
+        return later_function(__name__, name)
+    globals()[name] = awaited(getattr(import_module(HOMES[name]), name))
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,8 @@
 """Writes what follows from the declarations: ``python -m webanalytics.generate``, with ``--check`` in CI.
 
 Committed files keep signatures and documentation where editors and type checkers find them: the functions
-in `webanalytics.runs.functions.generated`, their blocking twins in `webanalytics.sync`,
-`webanalytics.aio`, and the names in `webanalytics`.
+in `webanalytics.runs.functions.generated`, the types of `webanalytics.sync` and `webanalytics.aio`, and the
+names in `webanalytics`.
 """
 
 from __future__ import annotations
@@ -17,44 +17,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import webanalytics
-import webanalytics.audits.function
-import webanalytics.audits.moves.landing
-import webanalytics.audits.moves.plan
-import webanalytics.audits.site_functions
-import webanalytics.crawls.function
-import webanalytics.records.dane.function
-import webanalytics.records.hosts.function
-import webanalytics.records.images.function
-import webanalytics.records.phones.function
-import webanalytics.runs.functions.keywords
 from webanalytics.cli.tables import parser as command_line
 from webanalytics.core.run_options import RECORDS
 from webanalytics.operations import OPERATIONS
+from webanalytics.runs.functions.homes import BLOCKING, GENERATED, HOMES
 from webanalytics.runs.functions.source import module_source
 
 PACKAGE = Path(webanalytics.__file__).parent
-WRITTEN_BY_HAND = (
-    webanalytics.audits.function,
-    webanalytics.audits.moves.landing,
-    webanalytics.audits.moves.plan,
-    webanalytics.audits.site_functions,
-    webanalytics.crawls.function,
-    webanalytics.records.dane.function,
-    webanalytics.records.hosts.function,
-    webanalytics.records.images.function,
-    webanalytics.records.phones.function,
-    webanalytics.runs.functions.keywords,
-)
-GENERATED = "webanalytics.runs.functions.generated"
 
-_SYNC = '''\
-"""The blocking functions: those of `webanalytics.aio`, each run on its own event loop.
-
-Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
-"""
-
-from __future__ import annotations
-
+_TYPES = """\
+# The types of webanalytics/{name}.py: written by python -m webanalytics.generate.
 from typing import Any
 
 {imports}
@@ -63,49 +35,9 @@ __all__ = [
 {names}]
 
 {functions}
-
-
-def __getattr__(name: str) -> Any:
-    return later_function(__name__, name, blocking=True)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *later_names(__all__)]
-'''
-
-_AIO = '''\
-"""The functions of webanalytics for asynchronous code: await each of them.
-
-`webanalytics.metadata` and the other plain functions are these, each run on its own event loop.
-Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
-
-Examples
---------
->>> import asyncio
->>> import webanalytics as wa
->>> frame = asyncio.run(wa.aio.hmac(["one", "two"], secret="key"))
->>> frame.shape
-(2, 7)
+def __getattr__(name: str) -> Any: ...
+def __dir__() -> list[str]: ...
 """
-
-from __future__ import annotations
-
-from typing import Any
-
-{imports}
-
-__all__ = [
-{names}]
-
-{functions}
-
-def __getattr__(name: str) -> Any:
-    return later_function(__name__, name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *later_names(__all__)]
-'''
 
 _OPTION_TYPES = '''\
 """The options as keyword arguments, for editors and type checkers; left out means the session's value.
@@ -138,37 +70,17 @@ from __future__ import annotations
 SUMMARIES = {
 '''
 
-_BESIDES = {
-    "compare": "webanalytics.audits.storage.functions",
-    "content_gap": "webanalytics.audits.content.content_gap",
-    "history": "webanalytics.audits.history.history",
-    "load": "webanalytics.audits.storage.functions",
-    "logs": "webanalytics.audits.logs.table",
-    "tlsa_record": "webanalytics.records.dane.tlsa",
-}
-"""Names in `webanalytics.sync` that are not functions of this kind, and their modules."""
-_LATER = "from webanalytics.runs.functions.source import later_function, later_names"
-
 
 def files() -> dict[Path, str]:
     """Return the contents of every file that follows from the declarations."""
-    homes = {name: module.__name__ for module in WRITTEN_BY_HAND for name in module.__all__}
-    generated = [operation for operation in OPERATIONS.own.values() if operation.function not in homes]
-    homes |= {operation.function: GENERATED for operation in generated}
+    own = OPERATIONS.own.values()
+    generated = [item for item in own if HOMES.get(item.function, GENERATED).endswith(GENERATED)]
     return {
         PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
-        PACKAGE / "sync.py": _SYNC.format(
-            imports=_imports(homes, "from webanalytics.runs.boundary import plain", _BESIDES),
-            names=_entries({*homes, *_BESIDES}),
-            functions=_wrapped(homes, "plain").rstrip("\n"),
-        ),
-        PACKAGE / "aio.py": _AIO.format(
-            imports=_imports(homes, "from webanalytics.runs.boundary import awaited", {}),
-            names=_entries(homes),
-            functions=_wrapped(homes, "awaited"),
-        ),
+        PACKAGE / "sync.pyi": _types("sync", "webanalytics.runs.functions.plain", "plain", BLOCKING),
+        PACKAGE / "aio.pyi": _types("aio", "webanalytics.runs.boundary", "awaited", {}),
         PACKAGE / "core" / "option_types.py": _option_types(),
-        PACKAGE / "__init__.py": _package(sorted({*homes, *_BESIDES})),
+        PACKAGE / "__init__.py": _package(sorted({*HOMES, *BLOCKING})),
         PACKAGE / "cli" / "summaries.py": _summaries(),
     }
 
@@ -187,25 +99,18 @@ def _text(summary: str) -> str:
     return json.dumps(summary, ensure_ascii=False)
 
 
-def _alias(home: str) -> str:
-    """Return what a module is called where functions are taken from it: ``dane_function``."""
-    return "_".join(home.split(".")[-2:])
-
-
-def _imports(homes: Mapping[str, str], wrapper: str, besides: Mapping[str, str]) -> str:
-    """Return the import lines of a file of functions."""
-    lines = {
-        f"from {home.rpartition('.')[0]} import {home.rpartition('.')[2]} as {_alias(home)}"
-        for home in homes.values()
-    }
-    for home in set(besides.values()):
-        names = ", ".join(sorted(name for name, other in besides.items() if other == home))
-        lines.add(f"from {home} import {names}")
-    return "\n".join(sorted({*lines, wrapper, _LATER}, key=str.split))
-
-
-def _wrapped(homes: Mapping[str, str], wrapper: str) -> str:
-    return "".join(f"{name} = {wrapper}({_alias(homes[name])}.{name})\n" for name in sorted(homes))
+def _types(name: str, home: str, wrapper: str, others: Mapping[str, str]) -> str:
+    """Return the stub of a module of functions."""
+    lines = [f"import {module}" for module in sorted(set(HOMES.values()))]
+    taken = {**others, wrapper: home}
+    lines += sorted(f"from {module} import {other} as {other}" for other, module in taken.items())
+    functions = (f"{one} = {wrapper}({module}.{one})\n" for one, module in sorted(HOMES.items()))
+    return _TYPES.format(
+        name=name,
+        imports="\n".join(lines),
+        names=_entries({*HOMES, *others}),
+        functions="".join(functions),
+    )
 
 
 def _option_types() -> str:

@@ -28,11 +28,16 @@ _ONE = (
     "if __name__ == '__main__':\n"
     "    wa.audit(pd.DataFrame({'url': ['https://a.example/'], 'html': ['<title>Tea</title><p>Tea.']}))\n"
 )
+_SAVED = "import sys, webanalytics as wa\nif __name__ == '__main__':\n    wa.audit(sys.argv[1])\n"
+SITE = Path(__file__).parents[2] / "data" / "site"
 FRESH = {
     "python alone": ["-c", "pass"],
     "import webanalytics": ["-c", "import webanalytics"],
     "webanalytics --help": ["-m", "webanalytics", "--help"],
+    "import pandas": ["-c", "import pandas"],
+    "import webanalytics after it": ["-c", "import pandas, webanalytics"],
     "first call, one page": ["-c", _ONE],
+    "first call, a saved page": ["-c", _SAVED, str(SITE / "about.html")],
 }
 SHOWN = "shown = audit._repr_html_()"
 STEPS = {

@@ -28,7 +28,7 @@ def test_every_option_has_a_typed_keyword_argument() -> None:
 
 def test_the_functions_of_each_kind_are_all_that_there_are() -> None:
     found = {
-        name: kind_of_options(function) for name, function in inspect.getmembers(sync, inspect.isfunction)
+        name: kind_of_options(function) for name, function in inspect.getmembers(sync, inspect.isroutine)
     }
     made = {name: kind for name, kind in found.items() if kind and name in sync.__all__}
     assert made == {name: kind for kind, names in FUNCTIONS.items() for name in names}

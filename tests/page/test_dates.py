@@ -321,7 +321,7 @@ def test_a_day_far_from_the_headline_is_that_of_the_first_line_with_one(
     def search(*_: object, extensive_search: bool, **__: object) -> None:
         assert not extensive_search, "it compiles the patterns of 205 locales"
 
-    monkeypatch.setattr("webanalytics.page.text.dates.find_date", search)
+    monkeypatch.setattr("htmldate.find_date", search)
     seen = (
         "<h1>Tea</h1>"
         + "<p>Leaves</p>" * 20

@@ -21,7 +21,8 @@ import webanalytics as wa
 from tests.effort import BUSY_SECONDS, PROCESS_SECONDS
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs import partial
-from webanalytics.runs.boundary import Run, plain, run_plain
+from webanalytics.runs.boundary import Run, run_plain
+from webanalytics.runs.functions.plain import plain
 
 
 def loop_threads() -> list[str]:

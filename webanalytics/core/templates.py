@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from webanalytics.core.messages import UNSEEN as UNSEEN
 from webanalytics.core.messages import visible as visible
 from webanalytics.core.run_options import options
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def render(template: str, **values: Any) -> Markup:
@@ -21,6 +23,8 @@ def render(template: str, **values: Any) -> Markup:
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     made = Environment(
         autoescape=True,
         undefined=StrictUndefined,

@@ -27,7 +27,6 @@ from webanalytics import sync
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.notebook.issue_table import offer
 from webanalytics.runs.boundary import keeps_frames
 from webanalytics.runs.functions.source import later_names
 
@@ -165,7 +164,7 @@ def _documentation(text: str, left_out: Collection[str], name: str) -> str:
 def _give_methods() -> None:
     for name in sync.__all__:
         function = getattr(sync, name)
-        if inspect.isfunction(function) and "column" in inspect.signature(function).parameters:
+        if "column" in inspect.signature(function).parameters:
             setattr(WebFrame, name, _method(function, f"webanalytics.{name}"))
             setattr(WebSeries, name, _method(function, f"webanalytics.{name}", WebSeries._without))
 
@@ -175,25 +174,21 @@ def register() -> None:
 
     Another package's accessor of the same name is replaced with the library's own warning.
     """
-    for kind, accessor, give in (
+    kinds: list[tuple[Any, type, Callable[..., Any]]] = [
         (pd.DataFrame, WebFrame, pd.api.extensions.register_dataframe_accessor),
         (pd.Series, WebSeries, pd.api.extensions.register_series_accessor),
-    ):
+    ]
+    if polars := sys.modules.get("polars"):
+        kinds.append((polars.DataFrame, WebFrame, polars.api.register_dataframe_namespace))
+        kinds.append((polars.Series, WebSeries, polars.api.register_series_namespace))
+    for kind, accessor, give in kinds:
         known = getattr(kind, NAME, None)
         if known is accessor:
             continue
         if getattr(known, "__module__", None) == __name__:
             delattr(kind, NAME)
         give(NAME)(accessor)
-    polars = sys.modules.get("polars")
-    if polars is not None and getattr(polars.DataFrame, NAME, None) is not WebFrame:
-        for kind in (polars.DataFrame, polars.Series):
-            if getattr(getattr(kind, NAME, None), "__module__", None) == __name__:
-                delattr(kind, NAME)
-        polars.api.register_dataframe_namespace(NAME)(WebFrame)
-        polars.api.register_series_namespace(NAME)(WebSeries)
 
 
 _give_methods()
 register()
-offer()

@@ -9,9 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.core.strings import one_line, shortened
-from webanalytics.core.templates import render
-
 SHOWN = ("priority", "rule_title", "rule", "page_title", "url", "evidence", "fix")
 MOST = 20
 LONGEST = 160
@@ -21,6 +18,9 @@ def as_html(frame: pd.DataFrame, others: Callable[[Any], Any] | None = None) -> 
     """Return a frame of issues as HTML with columns that fit; any other as others or pandas show it."""
     if not {*SHOWN} <= {*frame.columns} or not frame.columns.is_unique:
         return others(frame) if others else frame._repr_html_()  # type: ignore[operator]
+    from webanalytics.core.strings import one_line, shortened
+    from webanalytics.core.templates import render
+
     first = frame.loc[:, list(SHOWN)].head(MOST).astype(object)
     rows = [
         {key: "" if pd.isna(cell) else shortened(one_line(str(cell)), LONGEST) for key, cell in row.items()}
@@ -36,3 +36,6 @@ def offer() -> None:
     if shell is not None:
         html = shell.display_formatter.formatters["text/html"]
         html.for_type(pd.DataFrame, partial(as_html, others=html.for_type(pd.DataFrame)))
+
+
+offer()

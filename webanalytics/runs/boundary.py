@@ -1,6 +1,6 @@
 """Where a user's call enters the package, and its errors leave it: with the caller's line, not with ours.
 
-`webanalytics.aio` is made with `awaited`, the plain functions with `plain`: the same work on an event loop
+`webanalytics.aio` is made with `awaited`; those of `runs.functions.plain` do the same work on an event loop
 in a thread, for cells and scripts. While it waits, the caller's thread draws the progress that `runs.run`
 reports to a `Run`; an interrupt leaves the finished rows.
 """
@@ -28,7 +28,6 @@ from webanalytics.core.operations.secret import Secret
 from webanalytics.core.run_options import RECORDS, check_served, options, options_for
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WebAnalyticsError, WriteError
-from webanalytics.runs.frames.foreign import is_plain
 from webanalytics.runs.partial import Partial, begin, forget, keep
 
 P = ParamSpec("P")
@@ -46,7 +45,7 @@ def keeps_frames() -> bool:
 
 def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Raise the error about arguments that a function does not take, before any work."""
-    signature = _signature(function)
+    signature = signature_of(function)
     kind = kind_of_options(function)
     for key in kwargs if kind else ():
         if key in signature.parameters:
@@ -68,12 +67,12 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
     function(*args, **kwargs)
 
 
-_signature = functools.lru_cache(maxsize=64)(inspect.signature)
+signature_of = functools.lru_cache(maxsize=64)(inspect.signature)
 
 
 def kind_of_options(function: Callable[..., Any]) -> str:
     """Return the kind of functions whose options a function takes, or "" if it takes none."""
-    options = _signature(function).parameters.get("options")
+    options = signature_of(function).parameters.get("options")
     found = _OPTIONS.search("" if options is None else str(options.annotation))
     return "" if found is None else found[1].lower()
 
@@ -92,7 +91,9 @@ class Source:
     @classmethod
     def of(cls, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Source:
         """Return what a call of a function with these arguments is given."""
-        inputs = args[0] if args else kwargs.get(next(iter(_signature(function).parameters), ""))
+        from webanalytics.runs.frames.foreign import is_plain  # pandas takes time to load
+
+        inputs = args[0] if args else kwargs.get(next(iter(signature_of(function).parameters), ""))
         if is_plain(inputs) and is_plain(kwargs.get("texts")):
             return cls("plain", inputs)
         dask = type(inputs).__module__.partition(".")[0] == "dask" and hasattr(inputs, "map_partitions")
@@ -397,34 +398,3 @@ def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
         raise thread.error
     value: T = thread.value
     return value
-
-
-def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return the plain form of an async function: same signature, same documentation."""
-
-    @functools.wraps(function)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        run = Run()
-        token = current_run.set(run)
-        try:
-            if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
-                kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
-            check_call(function, args, kwargs)
-            source = Source.of(function, args, kwargs)
-            made = run_plain(lambda: source.answer(function, args, kwargs), run)
-        except KeyboardInterrupt as interrupt:
-            raise run.interrupted() or interrupt from None
-        except WebAnalyticsError as error:
-            if keeps_frames():
-                raise
-            raise error.with_traceback(None) from None
-        else:
-            run.finished()
-            return made  # type: ignore[no-any-return]
-        finally:
-            current_run.reset(token)
-
-    # a coroutine function in disguise would mislead notebooks and inspect
-    del wrapper.__dict__["__wrapped__"]
-    wrapper.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    return wrapper

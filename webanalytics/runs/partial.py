@@ -16,11 +16,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.outcomes import Job, digest
-from webanalytics.runs.backends.base import RunSpec
+
+if TYPE_CHECKING:
+    from webanalytics.runs.backends.base import RunSpec
 
 
 class Partial:

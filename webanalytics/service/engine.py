@@ -22,7 +22,8 @@ from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.operations import METADATA, OPERATIONS, Operation
 from webanalytics.records.images.formats import ImageLimits
 from webanalytics.runs.backends.pipeline import Answering
-from webanalytics.runs.workers.pool import START_SECONDS, WorkerPool, worker_count
+from webanalytics.runs.workers.pool import WorkerPool, worker_count
+from webanalytics.runs.workers.template import START_SECONDS
 from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.service.admission import BUSY, RETRY_SECONDS, FairSlots
 from webanalytics.service.images import ImageStore

@@ -23,7 +23,7 @@ from webanalytics.fetching import exchange as exchanges
 from webanalytics.fetching import fetcher as fetching
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.runs.backends import pipeline
-from webanalytics.runs.workers import pool
+from webanalytics.runs.workers import pool, template
 
 PAGES = 480
 CONTENT = {f"/p{number}": b"<title>Page %d</title>" % number for number in range(PAGES)}
@@ -64,7 +64,7 @@ def test_few_file_descriptors_and_many_requests(tmp_path: Path, before: str) -> 
 NO_DESCRIPTORS_LEFT = """
 import os, resource, sys, tempfile
 from webanalytics.errors import shortage_of
-from webanalytics.runs.workers import pool
+from webanalytics.runs.workers import pool, template
 workers = pool.WorkerPool(1, 1024)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 taken = []
@@ -181,7 +181,7 @@ def test_one_page_alone_does_not_end_the_run_of_others(
 def test_workers_that_cannot_be_started_for_the_moment(
     site: SiteServer, monkeypatch: pytest.MonkeyPatch, quick: None
 ) -> None:
-    real, left = pool._two_pipes, [OSError(errno.EMFILE, "Too many open files")] * 5
+    real, left = template._two_pipes, [OSError(errno.EMFILE, "Too many open files")] * 5
 
     def pipes() -> Any:
         if left:
@@ -189,7 +189,7 @@ def test_workers_that_cannot_be_started_for_the_moment(
         return real()
 
     pool.close_idle_workers()
-    monkeypatch.setattr(pool, "_two_pipes", pipes)
+    monkeypatch.setattr(template, "_two_pipes", pipes)
     frame = metadata([f"{site.url}/p{number}" for number in range(4)], robots=False)
     assert frame["title"].tolist() == [f"Page {number}" for number in range(4)]
     assert not left

@@ -21,7 +21,8 @@ from webanalytics.operations import HMAC, METADATA, TEXT
 from webanalytics.runs.backends import local
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.workers import pool as workers
-from webanalytics.runs.workers.pool import Template, WorkerDiedError, WorkerPool
+from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
+from webanalytics.runs.workers.template import Template
 
 PATH = "webanalytics.page.trouble:analyse"
 

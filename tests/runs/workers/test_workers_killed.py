@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.runs.workers import pool
+from webanalytics.runs.workers import pool, template
 
 PAGES = pd.DataFrame(
     {
@@ -59,11 +59,11 @@ def test_a_page_that_ends_every_worker_is_a_row(monkeypatch: pytest.MonkeyPatch)
     assert max(Counter(killed).values()) <= pool.TRIES + 1  # bounded: the warm one, and some new ones
 
 
-@pytest.mark.skipif(not pool.Template.works_here(), reason="workers are forked on Linux only")
+@pytest.mark.skipif(not template.Template.works_here(), reason="workers are forked on Linux only")
 def test_the_template_may_be_killed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, left = pool.Template.fork, [True] * 5
+    real, left = template.Template.fork, [True] * 5
 
-    def fork(self: pool.Template, memory: int, names: tuple[str, ...]) -> pool.ForkedProcess:
+    def fork(self: template.Template, memory: int, names: tuple[str, ...]) -> template.ForkedProcess:
         process = self._process
         if process is not None and left:
             left.pop()
@@ -80,7 +80,7 @@ def test_the_template_may_be_killed_too(monkeypatch: pytest.MonkeyPatch) -> None
         )
     ) is not None:
         warm.process.close()
-    monkeypatch.setattr(pool.Template, "fork", fork)
+    monkeypatch.setattr(template.Template, "fork", fork)
     kills(monkeypatch, 1)
     # One at a time: of two workers one would lose what the other began.
     frame = wa.metadata(PAGES, workers=1, progress=False)

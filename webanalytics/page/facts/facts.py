@@ -185,8 +185,8 @@ def _normal_link(links: Links, href: str) -> str:
     return f"{found.url}#{fragment}" if fragment else found.url
 
 
-def warm_up() -> None:
-    """Read the public suffixes and schema.org's vocabulary, for which the first page would wait."""
+def warm_up_more() -> None:
+    """Read the public suffixes and schema.org's vocabulary: pages without links or items need neither."""
     block = '<script type="application/ld+json">{"@type": "Product"}</script>'
     analyse(Page(f"<title>x</title><a href=https://b.example/>y</a>{block}", "https://a.example/"))
 

@@ -96,7 +96,6 @@ def read_links(
     base = address(page.final_url)
     own = base.host if base else ""
     resolve = Resolver(page).resolve
-    domain = registrable_domain(own) if own else ""
     internal = external = subdomains = 0
     kept: dict[str, None] = {}
     for href, count in Counter(hrefs).items():
@@ -105,7 +104,7 @@ def read_links(
             continue
         if target[0] != own:
             external += count
-            if domain and registrable_domain(target[0]) == domain:
+            if own and registrable_domain(target[0]) == registrable_domain(own):
                 subdomains += count
             continue
         internal += count

@@ -16,7 +16,6 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from htmldate import find_date
 from lxml import etree
 
 from webanalytics.page.document import Element
@@ -323,6 +322,8 @@ def _searched_date(page: Page, modified: date | None) -> date | None:
 def _by_htmldate(page: Page) -> date | None:
     if page.size > MAX_ELEMENTS:
         return None
+    from htmldate import find_date  # takes time to load, and many pages declare their dates
+
     tree = page.tree
     if any(_video_dates(page)):
         # It would find them in the JSON-LD, and take them for the page's.

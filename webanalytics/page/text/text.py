@@ -25,6 +25,12 @@ def warm_up() -> None:
     """Load what the first page would otherwise wait for."""
     language.warm_up()
     models()
+
+
+def warm_up_more() -> None:
+    """Load what searches for dates that a page does not declare."""
+    import htmldate  # noqa: F401
+
     month_names("en")
 
 

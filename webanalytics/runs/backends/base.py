@@ -11,14 +11,16 @@ from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 from urllib.parse import urlsplit
 
 from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome
 from webanalytics.errors import ParameterError, RowError
-from webanalytics.fetching import Fetcher
 from webanalytics.operations import DECLARED, Operation
 from webanalytics.urls import lacks_scheme
+
+if TYPE_CHECKING:
+    from webanalytics.fetching import Fetcher
 
 LOCAL_FAMILY = "local"
 """Family of the backends that run this package's own analyses, wherever that is."""

@@ -17,7 +17,8 @@ from webanalytics.core.operations.types import Shape
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS, Operation, Parameter
-from webanalytics.runs.boundary import awaited, plain
+from webanalytics.runs.boundary import awaited
+from webanalytics.runs.functions.plain import plain
 
 
 def secret_setting(operation: Operation, keyword: str, value: Any) -> Any:
@@ -125,17 +126,15 @@ def function_source(operation: Operation) -> str:
         "column: str | None = None",
         f"**options: Unpack[{_option_type(operation)}]",
     ]
-    masked = [
+    masked = [  # early: tracebacks show variables
         f'    {key} = secret_setting(OPERATIONS["{operation.name}"], "{key}", {key})'
-        for key in (
-            item.keyword for item in settings if item.secret
-        )  # masked early: tracebacks show variables
+        for key in (item.keyword for item in settings if item.secret)
     ]
     lines = [
         f"async def {name}(",
         *(f"    {argument},{_shadowing(argument)}" for argument in arguments),
         ") -> pd.DataFrame:",
-        textwrap.indent(f'{_raw(operation)}"""{_documentation(operation)}\n"""', "    ", _is_filled),
+        textwrap.indent(f'{_raw(operation)}"""{_documentation(operation)}\n"""', "    "),
         *masked,
         "    return await collect(",
         f'        (OPERATIONS["{operation.name}"],),',
@@ -175,10 +174,6 @@ def _settings(operation: Operation) -> list[str]:
         "            },",
         "        },",
     ]
-
-
-def _is_filled(line: str) -> bool:
-    return bool(line.strip())
 
 
 def _raw(operation: Operation) -> str:

@@ -9,36 +9,20 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import json
 import os
 import pickle
-import select
-import signal
-import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import IO, Any
+from typing import Any
 
 from webanalytics.errors import BackendError, shortage_of
-from webanalytics.runs.workers.worker import HEADER, PID
+from webanalytics.runs.workers.template import START_SECONDS, TEMPLATE, ForkedProcess, command_of, last_line
+from webanalytics.runs.workers.worker import HEADER
 
-START_SECONDS = 120.0
 TRIES = 3
 """New workers that may end over one message before the message is blamed."""
-_BOOTSTRAP = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-
-
-def _last_line(file: IO[bytes]) -> str:
-    file.seek(0)
-    lines = file.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "no message"
-
-
-def _command(code: str, *arguments: str) -> list[str]:
-    return [sys.executable, "-c", _BOOTSTRAP + code, json.dumps(sys.path), *arguments]
 
 
 class StartedProcess:
@@ -46,14 +30,13 @@ class StartedProcess:
 
     def __init__(self, memory: int) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        command = _command(
+        command = command_of(
             "from webanalytics.runs.workers.worker import main; main(int(sys.argv[2]))", str(memory)
         )
         self._process = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
         )
-        assert self._process.stdin is not None  # noqa: S101
-        assert self._process.stdout is not None  # noqa: S101
+        assert self._process.stdin and self._process.stdout  # noqa: S101, PT018
         self.requests, self.answers = self._process.stdin, self._process.stdout
         self.pid = self._process.pid
         self.prepared: set[str] = set()
@@ -77,135 +60,7 @@ class StartedProcess:
 
     def last_words(self) -> str:
         """Return the last line the process wrote to standard error."""
-        return _last_line(self._stderr)
-
-
-def _two_pipes() -> tuple[tuple[int, int], tuple[int, int]]:
-    first = os.pipe()
-    try:
-        return first, os.pipe()
-    except OSError:
-        for end in first:
-            os.close(end)
-        raise
-
-
-class ForkedProcess:
-    """A worker forked by the template; known by a descriptor, since its number may be reused."""
-
-    def __init__(self, pid: int, requests: IO[bytes], answers: IO[bytes], prepared: set[str]) -> None:
-        self.pid, self.requests, self.answers, self.prepared = pid, requests, answers, prepared
-        try:
-            self._descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:  # it has ended already, as its pipes will show
-            self._descriptor = -1
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process is still there."""
-        return self._descriptor >= 0 and not select.select([self._descriptor], [], [], 0)[0]
-
-    def kill(self) -> None:
-        """End the process at once."""
-        if self._descriptor >= 0:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
-
-    def close(self) -> None:
-        """End the process and close its pipes."""
-        self.kill()
-        for pipe in (self.requests, self.answers):
-            with contextlib.suppress(OSError):
-                pipe.close()
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-    def last_words(self) -> str:
-        """Return what is known of the end of the process."""
-        return "the worker process ended"
-
-
-class Template:
-    """The process that forks workers; started when the first one is needed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._stderr: IO[bytes] | None = None
-        self._prepared: set[str] = set()
-
-    @staticmethod
-    def works_here() -> bool:
-        """Return whether this system can fork workers from a template."""
-        return sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
-
-    def begin(self, names: tuple[str, ...]) -> None:
-        """Start the process if it is not there, so that it imports the analyses while the call goes on."""
-        with self._lock, contextlib.suppress(OSError):  # `fork` tries again, and says what was wrong
-            if self._process is None or self._process.poll() is not None:
-                self._start(names)
-
-    def fork(self, memory: int, names: tuple[str, ...]) -> ForkedProcess:
-        """Return a new worker that has the analyses imported."""
-        with self._lock:
-            if self._process is None or self._process.poll() is not None:
-                self._start()
-            assert self._process and self._control and self._stderr  # noqa: S101, PT018
-            self._prepared.update(names)
-            theirs, ours = _two_pipes()
-            try:
-                message = json.dumps([memory, sorted(self._prepared)]).encode()
-                socket.send_fds(self._control, [message], [theirs[0], ours[1]])
-                answer = self._control.recv(PID.size, socket.MSG_WAITALL)
-                if len(answer) != PID.size:
-                    self._process.wait(START_SECONDS)
-                    raise OSError(_last_line(self._stderr))
-            except OSError as error:
-                for pipe in (theirs[1], ours[0]):
-                    os.close(pipe)
-                self._close()
-                raise BackendError(f"the worker process did not start: {error}") from error
-            finally:
-                os.close(theirs[0])
-                os.close(ours[1])
-            requests, answers = os.fdopen(theirs[1], "wb"), os.fdopen(ours[0], "rb")
-            return ForkedProcess(PID.unpack(answer)[0], requests, answers, set(self._prepared))
-
-    def _start(self, names: tuple[str, ...] = ()) -> None:
-        self._close()
-        self._prepared.update(names)
-        self._control, theirs = socket.socketpair()
-        self._control.settimeout(START_SECONDS)
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        code = "from webanalytics.runs.workers.worker import fork_for_ever; fork_for_ever(sys.argv[2:])"
-        command = _command(code, *names)
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603
-                command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=self._stderr
-            )
-
-    def _close(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        for end in (self._control, self._stderr):
-            if end is not None:
-                end.close()
-        self._process = self._control = self._stderr = None
-        self._prepared = set()
-
-    def close(self) -> None:
-        """End the template, and with it every worker that it forked."""
-        with self._lock:
-            self._close()
-
-    def forget(self) -> None:
-        """Forget a template that belongs to the parent of this process."""
-        self._process = self._control = self._stderr = None
-        self._prepared = set()
-        self._lock = threading.Lock()
+        return last_line(self._stderr)
 
 
 Process = StartedProcess | ForkedProcess
@@ -244,26 +99,14 @@ class _Idle:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._workers: list[Worker] = []
-        self._template = Template()
         self._owner = os.getpid()
         self._generation = 0
-
-    def begin(self, names: tuple[str, ...]) -> None:
-        """Have the first worker of this process soon, with its analyses imported."""
-        with self._lock:
-            self._own()
-            if not self._workers and self._template.works_here():
-                self._template.begin(names)
-
-    def _own(self) -> None:
-        if self._owner != os.getpid():  # after a fork the pipes belong to the parent
-            self._workers, self._owner = [], os.getpid()
-            self._template.forget()
 
     def warm(self, memory: int) -> Worker | None:
         """Return a warm worker with this memory limit, if there is one, without waiting."""
         with self._lock:
-            self._own()
+            if self._owner != os.getpid():  # after a fork the pipes belong to the parent
+                self._workers, self._owner = [], os.getpid()
             for worker in [worker for worker in self._workers if worker.memory == memory]:
                 self._workers.remove(worker)
                 if worker.process.alive:
@@ -274,11 +117,10 @@ class _Idle:
     def new(self, memory: int, names: tuple[str, ...]) -> Worker:
         """Return a new worker."""
         generation = self._generation
-        if self._template.works_here():
-            try:
-                return Worker(self._template.fork(memory, names), memory, generation)
-            except BackendError:  # something outside ended the template: try a second one
-                return Worker(self._template.fork(memory, names), memory, generation)
+        if TEMPLATE.works_here():
+            with contextlib.suppress(BackendError):  # something outside ended the template: try a second one
+                return Worker(TEMPLATE.fork(memory, names), memory, generation)
+            return Worker(TEMPLATE.fork(memory, names), memory, generation)
         try:
             return Worker(StartedProcess(memory), memory, generation)
         except OSError as error:
@@ -299,12 +141,12 @@ class _Idle:
             workers, self._workers = self._workers, []
         for worker in workers:
             worker.process.close()
-        self._template.close()
+        TEMPLATE.close()
 
 
 idle_workers = _Idle()
 close_idle_workers = idle_workers.close
-begin_workers = idle_workers.begin
+begin_workers = TEMPLATE.begin
 atexit.register(close_idle_workers)
 
 
@@ -345,10 +187,8 @@ class WorkerPool:
         async with self._slots:
             warm = idle_workers.warm(self._memory)
             if warm is not None:
-                try:
+                with contextlib.suppress(WorkerDiedError, BackendError):  # killed while it was idle, perhaps
                     return await self._ask(warm, kind, names, arguments, deadline)
-                except (WorkerDiedError, BackendError):  # it may have been killed while it was idle
-                    pass
             for _ in range(TRIES - 1):
                 try:
                     return await self._ask(await self._start(names), kind, names, arguments, deadline)

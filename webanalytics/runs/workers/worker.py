@@ -34,6 +34,7 @@ from webanalytics.errors import RowError
 
 HEADER = struct.Struct(">Q")
 IDLE_SECONDS = 300.0
+QUIET_SECONDS = 0.1  # a call of one page needs its processors itself
 TRIM_EVERY = 32
 
 Result = dict[str, Any] | Message
@@ -96,18 +97,17 @@ COLLECTION_THRESHOLDS = (10_000, 10, 10)
 """How many new objects a worker makes before the garbage collector looks at them; Python's own are 700."""
 
 
-def prepare(paths: tuple[str, ...]) -> list[Result]:
-    """Import what analyses need, before any deadline runs."""
+def prepare(paths: tuple[str, ...], *, first: bool = False) -> list[Result]:
+    """Import what analyses need, before any deadline runs; first only what every page does."""
     for path in paths:
-        warm = getattr(sys.modules[analysis_function(path).__module__], "warm_up", None)
-        if warm is not None:
-            warm()
+        module = sys.modules[analysis_function(path).__module__]
+        for name in ("warm_up",) if first else ("warm_up", "warm_up_more"):
+            getattr(module, name, list)()
     # What is imported stays: no collection needs to look at it again, or to write to memory that a
     # worker shares with the template it was forked from.
-    gc.collect()
+    if not first:
+        gc.collect()
     gc.freeze()
-    # A page is some thousand objects, none of which refers to itself: collections would find nothing.
-    gc.set_threshold(*COLLECTION_THRESHOLDS)
     return []
 
 
@@ -134,11 +134,9 @@ HANDLERS: dict[str, Callable[..., Any]] = {
 
 
 def _limit_memory(mebibytes: int) -> None:
-    try:
-        import resource
-    except ImportError:  # not a POSIX system
-        return
     if sys.platform == "linux":
+        import resource
+
         size = mebibytes * 1024 * 1024
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
@@ -169,6 +167,9 @@ def serve(requests: BinaryIO, answers: BinaryIO, memory: int) -> None:
     """Answer messages until the parent closes the pipe or has been silent for long."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
     _limit_memory(memory)
+    # A page is some thousand objects, none of which refers to itself: collections would find nothing.
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
+    gc.enable()
     served = 0
     while (message := _next_message(requests)) is not None:
         kind, arguments = pickle.loads(message)  # noqa: S301 - written by the parent process
@@ -183,8 +184,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, memory: int) -> None:
 
 def main(memory: int) -> None:
     """Work as a process that was started on its own."""
-    requests, answers = _private_pipes()
-    serve(requests, answers, memory)
+    serve(*_private_pipes(), memory)
 
 
 PID = struct.Struct(">q")
@@ -201,13 +201,20 @@ def fork_for_ever(names: Sequence[str] = ()) -> None:
     control = socket.socket(fileno=0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps ended workers
-    prepare(tuple(names))
+    prepare(tuple(names), first=True)
+    known, later, pid = set(names), list(names), 0
     while True:
+        # The first worker is wanted at once; the others find here what few pages need, and share it.
+        while later and (not select.select([control], [], [], QUIET_SECONDS)[0] or pid):
+            prepare((later.pop(),))
         message, pipes, _, _ = socket.recv_fds(control, 65536, 2)
         if not message:
             return
         memory, needed = json.loads(message)
-        prepare(tuple(needed))
+        new = set(needed).difference(known)
+        prepare(tuple(new), first=True)
+        known |= new
+        later += new
         pid = os.fork()
         if pid == 0:
             _be_worker(control, pipes, memory)
@@ -222,8 +229,7 @@ def _be_worker(control: socket.socket, pipes: list[int], memory: int) -> None:
         _die_with_parent()
         control.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        requests, answers = (os.fdopen(pipe, mode) for pipe, mode in zip(pipes, ("rb", "wb"), strict=True))
-        serve(requests, answers, memory)  # type: ignore[arg-type]
+        serve(os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb"), memory)
         status = 0
     finally:
         os._exit(status)  # without the clean-up that belongs to the template

@@ -1,0 +1,46 @@
+"""Where the functions are, and what they analyse pages and images with; nothing is imported to know it."""
+
+from __future__ import annotations
+
+GENERATED = "runs.functions.generated"
+"""The module of the functions that `webanalytics.generate` writes."""
+_HOMES = {
+    "audits.function": ("audit",),
+    "audits.moves.landing": ("check_redirects",),
+    "audits.moves.plan": ("redirect_map",),
+    "audits.site_functions": ("llms_txt", "sitemap"),
+    "crawls.function": ("crawl",),
+    "records.dane.function": ("dane",),
+    "records.hosts.function": ("certificates", "live_tlsa"),
+    "records.images.function": ("convert",),
+    "records.phones.function": ("phones",),
+    "runs.functions.keywords": ("keywords",),
+    GENERATED: ("hmac", "metadata", "readability", "text"),
+}
+_BLOCKING = {
+    "audits.content.content_gap": ("content_gap",),
+    "audits.history.history": ("history",),
+    "audits.logs.table": ("logs",),
+    "audits.storage.functions": ("compare", "load"),
+    "records.dane.tlsa": ("tlsa_record",),
+}
+HOMES, BLOCKING = (
+    {name: f"webanalytics.{home}" for home, names in homes.items() for name in names}
+    for homes in (_HOMES, _BLOCKING)
+)
+"""By name of a function, the modules of those of `webanalytics.aio`, and of others that nothing waits for."""
+
+_PAGE = {
+    "metadata": "webanalytics.page.metadata:analyse",
+    "text": "webanalytics.page.text.text:analyse",
+    "readability": "webanalytics.page.readability.readability:analyse",
+    "keywords": "webanalytics.page.keywords.keywords:analyse",
+}
+_AUDIT = (*_PAGE.values(), "webanalytics.page.facts.facts:analyse")
+ANALYSES: dict[str, tuple[str, ...]] = {
+    **{name: (path,) for name, path in _PAGE.items()},
+    "audit": _AUDIT,
+    "crawl": (*_AUDIT, "webanalytics.page.facts.outlinks:analyse"),
+    "convert": ("webanalytics.records.images.convert:analyse",),
+}
+"""The analyses of the functions that need a worker process, which it imports while the call does the rest."""
