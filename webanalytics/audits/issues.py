@@ -107,17 +107,10 @@ def find_issues(
     site.release()
     frame.attrs["webanalytics"] |= {
         "profile": chosen.name,
-        "rules_not_tried": _OfRules(not_tried),
+        "rules_not_tried": not_tried,
         "rules_failed": [one.rule.name for one in found if one.rule.name in failed],
     }
     return frame
-
-
-class _OfRules(dict[str, list[str]]):
-    """A dictionary in the attrs of a frame, which pandas copies deeply for each part that is taken of it."""
-
-    def __deepcopy__(self, memo: object) -> _OfRules:
-        return _OfRules(self)
 
 
 def _missing(site: Site, rule: Rule, known: dict[str, bool]) -> list[str]:

@@ -17,7 +17,7 @@ import pandas as pd
 from webanalytics.core.operations.types import Shape, shape_of
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, RENDERING, Field
 from webanalytics.page.keywords.keyness import PLACES
-from webanalytics.runs.frames.schema import PANDAS_3, SITEMAP_FIELDS, frame_fields, make_series
+from webanalytics.runs.frames.schema import PANDAS_3, SITEMAP_FIELDS, About, frame_fields, make_series
 
 LAYOUT = b"webanalytics"
 """Key of a schema's metadata that describes its frame: dtypes, index and attrs."""
@@ -205,7 +205,7 @@ def frame_of(table: Any, fields: Mapping[str, Field] | None = None) -> pd.DataFr
     made_index = _index(table, index, rows)
     columns = {name: unpacked(table.column(name), kind, fields.get(name), made_index) for name, kind in named}
     frame = pd.DataFrame({name: column.rename(name) for name, column in columns.items()}, index=made_index)
-    frame.attrs = dict(attrs)
+    frame.attrs = {key: About(value) if isinstance(value, dict) else value for key, value in attrs.items()}
     return frame
 
 

@@ -206,10 +206,26 @@ def frame_fields(operations: Sequence[Operation]) -> tuple[Field, ...]:
     return ordered(fields) if len(operations) > 1 else fields
 
 
+class About(dict[str, Any]):
+    """What a frame's attrs say of it, which pandas copies deeply for each part that is taken of the frame.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"url": ["a"]})
+    >>> frame.attrs["webanalytics"] = About(operation="text")
+    >>> frame["url"].attrs["webanalytics"]["operation"] = "audit"
+    >>> frame.attrs
+    {'webanalytics': {'operation': 'text'}}
+    """
+
+    def __deepcopy__(self, memo: object) -> About:
+        return About(self)
+
+
 def as_frame(columns: dict[str, pd.Series], index: pd.Index, operation: str) -> pd.DataFrame:
     """Return the columns as a frame that knows which operation made it."""
     from webanalytics._version import __version__
 
     frame = pd.DataFrame(columns, index=index)
-    frame.attrs["webanalytics"] = {"operation": operation, "version": __version__, "schema": 1}
+    frame.attrs["webanalytics"] = About(operation=operation, version=__version__, schema=1)
     return frame
