@@ -13,13 +13,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import webanalytics
 from webanalytics.cli.tables import parser as command_line
 from webanalytics.core.run_options import RECORDS
-from webanalytics.operations import OPERATIONS
+from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, OPERATIONS, Operation
 from webanalytics.runs.functions.homes import BLOCKING, GENERATED, HOMES
 from webanalytics.runs.functions.source import module_source
 
@@ -70,17 +70,34 @@ from __future__ import annotations
 SUMMARIES = {
 '''
 
+_ANALYSES = '''\
+"""What a worker imports while a first call does the rest: written by ``python -m webanalytics.generate``."""
+
+from __future__ import annotations
+
+DECLARED = (
+{declared})
+"""The functions that follow from their declarations alone."""
+
+ANALYSES: dict[str, tuple[str, ...]] = {{
+{analyses}}}
+"""By function, the analyses of pages and images."""
+'''
+
 
 def files() -> dict[Path, str]:
     """Return the contents of every file that follows from the declarations."""
     own = OPERATIONS.own.values()
     generated = [item for item in own if HOMES.get(item.function, GENERATED).endswith(GENERATED)]
+    homes = HOMES | {item.function: f"webanalytics.{GENERATED}" for item in generated}
+    functions = PACKAGE / "runs" / "functions"
     return {
-        PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
-        PACKAGE / "sync.pyi": _types("sync", "webanalytics.runs.functions.plain", "plain", BLOCKING),
-        PACKAGE / "aio.pyi": _types("aio", "webanalytics.runs.boundary", "awaited", {}),
+        functions / "generated.py": module_source(generated),
+        functions / "analyses.py": _analyses([item.function for item in generated]),
+        PACKAGE / "sync.pyi": _types("sync", homes, "webanalytics.runs.functions.plain", "plain", BLOCKING),
+        PACKAGE / "aio.pyi": _types("aio", homes, "webanalytics.runs.boundary", "awaited", {}),
         PACKAGE / "core" / "option_types.py": _option_types(),
-        PACKAGE / "__init__.py": _package(sorted({*HOMES, *BLOCKING})),
+        PACKAGE / "__init__.py": _package(sorted({*homes, *BLOCKING})),
         PACKAGE / "cli" / "summaries.py": _summaries(),
     }
 
@@ -99,16 +116,31 @@ def _text(summary: str) -> str:
     return json.dumps(summary, ensure_ascii=False)
 
 
-def _types(name: str, home: str, wrapper: str, others: Mapping[str, str]) -> str:
+def _analyses(declared: Iterable[str]) -> str:
+    """Return the file that names analyses, which a first call reads before it imports any declaration."""
+    own = {item.function: (item,) for item in OPERATIONS.own.values() if item.kind in ("page", "image")}
+    several = {"audit": AUDIT_PAGES, "crawl": CRAWL_PAGES}
+
+    def entry(name: str, items: Sequence[Operation]) -> str:
+        if len(items) == 1:
+            return f'    "{name}": ("{items[0].analysis}",),\n'
+        lines = "".join(f'        "{item.analysis}",\n' for item in items)
+        return f'    "{name}": (\n{lines}    ),\n'
+
+    entries = [entry(name, items) for name, items in sorted((own | several).items())]
+    return _ANALYSES.format(declared=_entries(declared), analyses="".join(entries))
+
+
+def _types(name: str, homes: Mapping[str, str], home: str, wrapper: str, others: Mapping[str, str]) -> str:
     """Return the stub of a module of functions."""
-    lines = [f"import {module}" for module in sorted(set(HOMES.values()))]
+    lines = [f"import {module}" for module in sorted(set(homes.values()))]
     taken = {**others, wrapper: home}
     lines += sorted(f"from {module} import {other} as {other}" for other, module in taken.items())
-    functions = (f"{one} = {wrapper}({module}.{one})\n" for one, module in sorted(HOMES.items()))
+    functions = (f"{one} = {wrapper}({module}.{one})\n" for one, module in sorted(homes.items()))
     return _TYPES.format(
         name=name,
         imports="\n".join(lines),
-        names=_entries({*HOMES, *others}),
+        names=_entries({*homes, *others}),
         functions="".join(functions),
     )
 

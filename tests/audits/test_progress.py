@@ -1,4 +1,4 @@
-"""What shows how far the work on the pages is: rules, contents, near duplicates, terms, the report."""
+"""What shows how far the work on the pages is: rules, contents, near duplicates, terms, competing pages."""
 
 from __future__ import annotations
 

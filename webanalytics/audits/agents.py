@@ -34,7 +34,8 @@ from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.operations import TEXT
 from webanalytics.page.content.formats import paragraphs
 from webanalytics.runs.backends.local import LocalBackend
-from webanalytics.runs.frames.output_files import flat, is_missing
+from webanalytics.runs.frames.output_files import flat
+from webanalytics.runs.frames.schema import is_missing
 from webanalytics.runs.run import collect
 from webanalytics.urls import address, is_web
 

@@ -30,7 +30,7 @@ from webanalytics.files import written_whole
 from webanalytics.operations import Field
 from webanalytics.runs.frames.arrow import arrow_type, declared_of, typed_array
 from webanalytics.runs.frames.excel import write_sheets
-from webanalytics.runs.frames.schema import is_missing as is_missing
+from webanalytics.runs.frames.schema import is_missing
 from webanalytics.runs.storage.lazy_columns import held, parts_of
 from webanalytics.runs.storage.parts import FRAME_ROWS
 

@@ -1,6 +1,8 @@
-"""Where the functions are, and what they analyse pages and images with; nothing is imported to know it."""
+"""Where the functions are; nothing is imported to know it."""
 
 from __future__ import annotations
+
+from webanalytics.runs.functions.analyses import DECLARED
 
 GENERATED = "runs.functions.generated"
 """The module of the functions that `webanalytics.generate` writes."""
@@ -15,7 +17,7 @@ _HOMES = {
     "records.images.function": ("convert",),
     "records.phones.function": ("phones",),
     "runs.functions.keywords": ("keywords",),
-    GENERATED: ("hmac", "metadata", "readability", "text"),
+    GENERATED: DECLARED,
 }
 _BLOCKING = {
     "audits.content.content_gap": ("content_gap",),
@@ -29,18 +31,3 @@ HOMES, BLOCKING = (
     for homes in (_HOMES, _BLOCKING)
 )
 """By name of a function, the modules of those of `webanalytics.aio`, and of others that nothing waits for."""
-
-_PAGE = {
-    "metadata": "webanalytics.page.metadata:analyse",
-    "text": "webanalytics.page.text.text:analyse",
-    "readability": "webanalytics.page.readability.readability:analyse",
-    "keywords": "webanalytics.page.keywords.keywords:analyse",
-}
-_AUDIT = (*_PAGE.values(), "webanalytics.page.facts.facts:analyse")
-ANALYSES: dict[str, tuple[str, ...]] = {
-    **{name: (path,) for name, path in _PAGE.items()},
-    "audit": _AUDIT,
-    "crawl": (*_AUDIT, "webanalytics.page.facts.outlinks:analyse"),
-    "convert": ("webanalytics.records.images.convert:analyse",),
-}
-"""The analyses of the functions that need a worker process, which it imports while the call does the rest."""

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import MethodType
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from webanalytics.runs.functions.homes import ANALYSES
+from webanalytics.runs.functions.analyses import ANALYSES
 from webanalytics.runs.workers.template import TEMPLATE
 
 P = ParamSpec("P")
