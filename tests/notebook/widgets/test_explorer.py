@@ -16,6 +16,8 @@ from tests.fresh import printed
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import sample_site
 from webanalytics.notebook import widgets
+from webanalytics.notebook.explorer import explorer as explorer_module
+from webanalytics.notebook.explorer import table as table_module
 from webanalytics.notebook.explorer.explorer import CHUNK_BYTES, Explorer, explore
 
 PAGE = """<!doctype html><html lang=en><title>{title}</title><meta name=description content="About {title}">
@@ -261,14 +263,35 @@ def test_a_tidy_frame_of_keywords_has_a_row_per_page() -> None:
     assert "keyword" not in pages.columns
 
 
-def test_large_frames_are_bounded() -> None:
-    rows = 60_000
+def test_large_frames_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = 110_000
     frame = pd.DataFrame(
         {"url": [f"https://a.example/{row}" for row in range(rows)], "title": "long title " * 40}
     )
-    content = explore(frame)._content
-    assert (content["table"]["length"], content["table"]["total"]) == (50_000, rows)
-    assert len(json.dumps(content)) < 25_000_000
+    explorer = explore(frame)
+    content = explorer._content
+    assert (content["table"]["length"], content["table"]["total"]) == (100_000, rows)
+    assert len(json.dumps(content)) < 500_000
+    answer, _ = Browser(explorer, monkeypatch).ask(kind="column", key="url")
+    assert answer["column"]["cells"] == frame["url"].tolist()[:100_000]
+
+
+def test_a_long_table_comes_column_by_column(frame: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = explore(frame)._content
+    for module in (explorer_module, table_module):
+        monkeypatch.setattr(module, "MANY_PAGES", 2)
+    monkeypatch.setattr(table_module, "FIRST_ROWS", 1)
+    explorer = explore(frame)
+    browser, content = Browser(explorer, monkeypatch), explorer._content
+    assert {len(column["cells"]) for column in content["table"]["columns"]} == {1}
+    assert content["table"]["length"] == 3
+    assert "title_repeated" in [other["key"] for other in content["table"]["others"]]
+    for column in whole["table"]["columns"]:
+        assert browser.ask(kind="column", key=column["key"])[0]["column"] == column
+    words, _ = browser.ask(kind="words")
+    assert (words["bars"], words["keywords"]) == (whole["summary"]["bars"], whole["summary"]["keywords"])
+    figures = {name: value for name, value, _ in content["summary"]["figures"]}
+    assert figures["Pages"] == "3"
 
 
 def test_nothing_is_imported_before_a_widget_is_made() -> None:

@@ -37,7 +37,11 @@ def site_of(urls: Iterable[Any]) -> str:
     >>> site_of(["https://a.example/", "https://a.example/b", "https://b.example/"])
     'a.example and 1 other host'
     """
-    hosts = Counter(filter(None, map(host_of, urls)))
+    origins = Counter("/".join(url.split("/", 3)[:3]) for url in urls if isinstance(url, str))
+    hosts: Counter[str] = Counter()
+    for origin, count in origins.items():
+        if host := host_of(origin):
+            hosts[host] += count
     if not hosts:
         return ""
     (first, most), others = hosts.most_common(1)[0], len(hosts) - 1

@@ -19,10 +19,10 @@ from webanalytics.audits.overview.failures import reason
 from webanalytics.audits.overview.head import Head, head
 from webanalytics.core.run_options import options
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.notebook.explorer.issues import MANY_PAGES, Issues, can_be_judged
+from webanalytics.notebook.explorer.issues import Issues, can_be_judged
 from webanalytics.notebook.explorer.site import drawn, links_of, site_keywords, site_tables, work_tables
-from webanalytics.notebook.explorer.summary import static_html, summary
-from webanalytics.notebook.explorer.table import clean, column, pages_of, table, with_derived
+from webanalytics.notebook.explorer.summary import static_html, summary, words_and_bars
+from webanalytics.notebook.explorer.table import MANY_PAGES, clean, column, keys_of, pages_of, table
 from webanalytics.notebook.widgets.previews import TYPES, details, file_bytes
 from webanalytics.runs.boundary import shown_by
 from webanalytics.runs.frames.foreign import as_pandas
@@ -80,17 +80,18 @@ class Explorer(anywidget.AnyWidget):
         there = can_be_judged(frame)
         past = None if audit is None or audit._selected() is not None else audit.history
         first = head(audit) if audit is not None else Head("")
+        is_long = len(pages) > MANY_PAGES
         content = {
             "head": {"site": clean(first.site), "notes": [clean(line, 1_000) for line in first[1:] if line]},
             "table": table(pages),
-            "summary": summary(pages, past),
-            "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
+            "summary": summary(pages) | ({} if is_long else words_and_bars(pages, past)),
+            "issues": {"there": there, "at_once": there and not is_long},
             "whole": audit is not None,
             "crawl": audit is not None and audit.origin.crawl is not None,
             "theme": options.theme,
             "told": self._told,
         }
-        self._frame, self._pages = frame, pages
+        self._frame, self._pages, self._past = frame, pages, past
         self._issues = Issues(audit, pages) if there else None
         return content
 
@@ -127,6 +128,7 @@ class Explorer(anywidget.AnyWidget):
             "details": self._send_details,
             "column": self._send_column,
             "chart": self._send_chart,
+            "words": self._send_words,
             "keywords": self._send_tables,
             "issues": self._send_issues,
             "site": self._send_tables,
@@ -200,10 +202,13 @@ class Explorer(anywidget.AnyWidget):
 
     def _send_column(self, asked: dict[str, Any]) -> None:
         key = asked.get("key")
-        if [str(name) for name in self._pages.columns].count(str(key)) != 1:
+        if key not in keys_of(self._pages):
             raise ParameterError.must_be("key", "a column of the table")
         shown = self._pages.iloc[: self._content["table"]["length"]]
-        self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
+        self.send({"id": asked.get("id"), "column": column(shown, str(key))})
+
+    def _send_words(self, asked: dict[str, Any]) -> None:
+        self.send({"id": asked.get("id"), **words_and_bars(self._pages, self._past)})
 
     def _send_issues(self, asked: dict[str, Any]) -> None:
         issues = self._judged()
@@ -308,9 +313,10 @@ def explore(frame: pd.DataFrame | Audit) -> Explorer:
 
     Notes
     -----
-    The browser holds the table's columns of at most 50,000 rows, with long texts cut; it requests the
-    details of a row, issues and files on demand. Issues of more than 5,000 pages are looked for only when
-    asked, because that takes a while. Text from pages is shown as text, and no picture or other
+    The browser holds the table's columns of at most 100,000 rows, with long texts cut; it requests the
+    details of a row, issues and files on demand. Of more than 5,000 pages it has the first 200 at once and
+    requests the columns of a tab when that is opened, and issues are looked for only when asked, because
+    that takes a while. Text from pages is shown as text, and no picture or other
     resource of a page is loaded until the user presses the button for it.
 
     Examples

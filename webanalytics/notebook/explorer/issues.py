@@ -26,9 +26,6 @@ from webanalytics.operations import AUDIT_PAGES
 from webanalytics.runs.frames.schema import frame_fields, is_missing, make_series
 from webanalytics.thresholds import PRIORITIES
 
-MANY_PAGES = 5_000
-"""From this many pages, issues are looked for only when somebody asks; an audit's own display does so too."""
-
 
 def can_be_judged(pages: pd.DataFrame) -> bool:
     """Return whether a frame has pages that rules can speak of.
@@ -214,7 +211,7 @@ class Issues:
         names = {f"issues_{name}": name for name in PRIORITIES}
         score = ["score"] * self.whole
         frame = pages[[*score, *names, *known]].rename(columns=names)
-        return [column(frame, {}, str(name)) for name in frame.columns]
+        return [column(frame, str(name)) for name in frame.columns]
 
     def _untried(self) -> list[list[str]]:
         known = self.frame.attrs.get("webanalytics", {})
@@ -302,7 +299,7 @@ def _line(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _table(frame: pd.DataFrame, total: int) -> dict[str, Any]:
-    columns = [column(frame, {}, str(key)) for key in frame.columns]
+    columns = [column(frame, str(key)) for key in frame.columns]
     for made in columns:
         made["label"] = LABELS["rules"][made["key"]]
         if made["key"] in ("rule", "evidence"):  # these are searched by substring

@@ -12,8 +12,7 @@ from webanalytics.audits.graph.neighbours import Side, neighbours
 from webanalytics.audits.report.facts import work_parts
 from webanalytics.audits.report.site import depths, left_out
 from webanalytics.audits.report.work import CAUSES
-from webanalytics.notebook.explorer.issues import MANY_PAGES
-from webanalytics.notebook.explorer.table import LABELS, clean, column
+from webanalytics.notebook.explorer.table import LABELS, MANY_PAGES, clean, column
 
 Found = tuple[str, str, pd.DataFrame]
 """The heading of a table, what a row is called, and the table."""
@@ -44,7 +43,7 @@ def drawn(title: str, noun: str, frame: pd.DataFrame) -> dict[str, Any]:
     """Return a table as the browser draws it."""
     shown = frame.head(MOST_ROWS).reset_index(drop=True)
     shown = shown.loc[:, ~shown.columns.duplicated()]
-    columns = [column(shown, {}, str(name)) for name in shown.columns]
+    columns = [column(shown, str(name)) for name in shown.columns]
     for made in columns:
         words = clean(str(made["key"]).replace("_", " "), 40)
         made["label"] = LABELS["site"].get(str(made["key"]), words[:1].upper() + words[1:])

@@ -52,15 +52,11 @@ def failure_groups(pages: pd.DataFrame) -> list[dict[str, Any]]:
 MOST_KEYWORDS = 300
 
 
-def summary(pages: pd.DataFrame, history: pd.DataFrame | None = None) -> dict[str, Any]:
+def summary(pages: pd.DataFrame) -> dict[str, Any]:
     """Return what the tabs show in addition to their tables, and which of them have something to show."""
-    statuses = texts(pages, "status")
-    words = keyword_totals(pages)
     has_status = "status" in pages.columns
     return {
-        "figures": _figures(pages, statuses),
-        "bars": [*_bars(pages, words), *_past(history)],
-        "keywords": words[:MOST_KEYWORDS],
+        "figures": _figures(pages, texts(pages, "status")),
         "failures": failure_groups(pages) if has_status else [],
         "has": {
             "pages": "url" in pages.columns,
@@ -70,6 +66,12 @@ def summary(pages: pd.DataFrame, history: pd.DataFrame | None = None) -> dict[st
             "metadata": "title" in pages.columns and "description" in pages.columns,
         },
     }
+
+
+def words_and_bars(pages: pd.DataFrame, history: pd.DataFrame | None = None) -> dict[str, Any]:
+    """Return the words of all pages, and the bars of the overview."""
+    words = keyword_totals(pages)
+    return {"bars": [*_bars(pages, words), *_past(history)], "keywords": words[:MOST_KEYWORDS]}
 
 
 def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,16 @@ from webanalytics.runs.frames import output_files
 from webanalytics.runs.frames.arrow import ADDED
 from webanalytics.runs.frames.schema import is_missing
 
-MOST_ROWS = 50_000
+MOST_ROWS = 100_000
 """Most rows sent to the browser; the frame itself keeps them all."""
 
-MOST_CHARACTERS = 20_000_000
-"""Characters of text sent to the browser for one table, roughly."""
+MANY_PAGES = 5_000
+"""Of more rows, issues are looked for and the table's columns are sent only when somebody asks for them."""
+
+FIRST_ROWS = 200
+"""Rows of so long a table that the browser has at once."""
 
 LONGEST_CELL = 300
-SHORTEST_CUT = 60
 FEW_VALUES = 15
 """A column with no more distinct values than this is filtered by choosing one."""
 
@@ -128,35 +130,59 @@ def lists(frame: pd.DataFrame, name: str) -> list[list[Any]]:
     return [value if isinstance(value, list) else [] for value in frame[name].tolist()]
 
 
-def with_derived(frame: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the columns that the explorer adds: lengths and counts that a page audit asks for."""
-    derived: dict[str, list[Any]] = {}
-    read = [status != "error" for status in texts(frame, "status")]
-    for name in ("title", "description"):
-        if name in frame.columns:
-            lengths = [len(text.strip()) for text in texts(frame, name)]
-            derived[f"{name}_length"] = [
-                length if ok else None for length, ok in zip(lengths, read, strict=True)
-            ]
-    if "title" in frame.columns:
-        titles = [text.strip() for text in texts(frame, "title")]
-        uses = pd.Series(titles, dtype=object).value_counts().to_dict()
-        derived["title_repeated"] = [bool(text) and uses[text] > 1 for text in titles]
-    if "headings" in frame.columns:
-        found = [_first_headings(items) for items in lists(frame, "headings")]
-        derived["h1"] = [clean(texts[0]) if texts else None for texts in found]
-        derived["h1_count"] = [len(texts) if ok else None for texts, ok in zip(found, read, strict=True)]
-    if "images_without_alt" in frame.columns:
-        bare = [len(items) for items in lists(frame, "images_without_alt")]
-        derived["images_without_alt_count"] = [
-            count if ok else None for count, ok in zip(bare, read, strict=True)
-        ]
-    elif "imgTags" in frame.columns:
-        bare = [sum(not _get(item, "alt") for item in items) for items in lists(frame, "imgTags")]
-        derived["images_without_alt_count"] = [
-            count if ok else None for count, ok in zip(bare, read, strict=True)
-        ]
-    return derived
+def _of_read(pages: pd.DataFrame, cells: Iterable[Cell]) -> list[Cell]:
+    statuses = texts(pages, "status")
+    return [None if status == "error" else cell for cell, status in zip(cells, statuses, strict=True)]
+
+
+def _lengths(pages: pd.DataFrame, name: str) -> list[Cell]:
+    return _of_read(pages, [len(text.strip()) for text in texts(pages, name)])
+
+
+def _repeated(pages: pd.DataFrame) -> list[Cell]:
+    titles = [text.strip() for text in texts(pages, "title")]
+    uses = Counter(titles)
+    return [bool(text) and uses[text] > 1 for text in titles]
+
+
+def _h1(pages: pd.DataFrame) -> list[Cell]:
+    found = (_first_headings(items) for items in lists(pages, "headings"))
+    return [clean(texts[0]) if texts else None for texts in found]
+
+
+def _h1_count(pages: pd.DataFrame) -> list[Cell]:
+    return _of_read(pages, [len(_first_headings(items)) for items in lists(pages, "headings")])
+
+
+def _without_alt(pages: pd.DataFrame) -> list[Cell]:
+    if "images_without_alt" in pages.columns:
+        return _of_read(pages, [len(items) for items in lists(pages, "images_without_alt")])
+    images = lists(pages, "imgTags")
+    return _of_read(pages, [sum(not _get(item, "alt") for item in items) for items in images])
+
+
+_DERIVED: Mapping[str, tuple[set[str], str, Callable[[pd.DataFrame], list[Cell]]]] = {
+    "title_length": ({"title"}, "number", lambda pages: _lengths(pages, "title")),
+    "description_length": ({"description"}, "number", lambda pages: _lengths(pages, "description")),
+    "title_repeated": ({"title"}, "boolean", _repeated),
+    "h1": ({"headings"}, "text", _h1),
+    "h1_count": ({"headings"}, "number", _h1_count),
+    "images_without_alt_count": ({"images_without_alt", "imgTags"}, "number", _without_alt),
+}
+"""Columns that the explorer adds: of which ones they are made, their kind, and how."""
+
+
+def keys_of(pages: pd.DataFrame) -> list[str]:
+    """Return the columns that a table can have: the frame's, and the lengths and counts made of them.
+
+    Examples
+    --------
+    >>> keys_of(pd.DataFrame({"url": ["https://a.example/"], "title": ["Tea"]}))
+    ['url', 'title', 'title_length', 'title_repeated']
+    """
+    uses = Counter(map(str, pages.columns))
+    own = [name for name, count in uses.items() if count == 1]
+    return own + [key for key, (needs, *_) in _DERIVED.items() if key not in uses and needs & set(own)]
 
 
 def _first_headings(items: list[Any]) -> list[str]:
@@ -169,40 +195,39 @@ def _get(item: Any, key: str) -> Any:
 
 
 def table(pages: pd.DataFrame) -> dict[str, Any]:
-    """Return the table that goes to the browser, and the columns that each tab shows of it."""
+    """Return the table that goes to the browser, and the columns that each tab shows of it.
+
+    The cells of a long one are those of its first rows; the browser asks for the columns that a tab shows.
+    """
     shown = pages.iloc[:MOST_ROWS]
-    derived = with_derived(shown)
-    uses = Counter(map(str, pages.columns))
-    names = [name for name, count in uses.items() if count == 1]
-    known = {key for keys in VIEWS.values() for key in keys} | {
-        "title_repeated",
-        "meta_keywords",
-        "error_type",
-    }
-    is_pages = bool(known & set(names) - {"url", "status", "error", "error_type", "title"})
-    views = {view: list(keys) for view, keys in VIEWS.items()}
+    keys = keys_of(shown)
+    of_views = {key for view in VIEWS.values() for key in view}
+    known = of_views | {"title_repeated", "meta_keywords", "error_type"}
+    is_pages = bool(known & set(map(str, pages.columns)) - {"url", "status", "error", "error_type", "title"})
+    views = {view: list(of_view) for view, of_view in VIEWS.items()}
     if not is_pages:
-        views["pages"] = names[:FIRST_COLUMNS]
-    loaded = [key for key in (*names, *derived) if key in known or key in views["pages"]]
-    cut = max(SHORTEST_CUT, min(LONGEST_CELL, MOST_CHARACTERS // max(1, len(shown) * len(loaded))))
+        views["pages"] = [key for key in keys if key not in _DERIVED][:FIRST_COLUMNS]
+    is_long = len(shown) > MANY_PAGES
+    wanted = {*(of_views if is_long else known), *views["pages"]}
+    loaded = [key for key in keys if key in wanted]
+    first = shown.head(FIRST_ROWS) if is_long else shown
     return {
         "length": len(shown),
         "total": len(pages),
-        "columns": [column(shown, derived, key, cut) for key in loaded],
-        "others": [{"key": key, "label": label(key)} for key in names if key not in loaded],
+        "columns": [column(first, key) for key in loaded],
+        "others": [{"key": key, "label": label(key)} for key in keys if key not in loaded],
         "views": views,
     }
 
 
-def column(
-    pages: pd.DataFrame, derived: Mapping[str, list[Any]], key: str, longest: int = LONGEST_CELL
-) -> dict[str, Any]:
+def column(pages: pd.DataFrame, key: str) -> dict[str, Any]:
     """Return one column of the table: key, label, kind (text, number, boolean), cells and choices."""
-    if key in derived:
-        values = derived[key]
-        kind = {"title_repeated": "boolean", "h1": "text"}.get(key, "number")
+    own = [name for name in pages.columns if str(name) == key]
+    if own:
+        values, kind = _plain(pages[own[0]], key)
     else:
-        values, kind = _plain(pages[_name(pages, key)], key, longest)
+        _, kind, made_of = _DERIVED[key]
+        values = made_of(pages)
     called = label("meta_keywords" if key == "keywords" and not has_keyword_maps(pages) else key)
     made: dict[str, Any] = {"key": key, "label": called, "kind": kind, "cells": values}
     if kind == "number" and any(isinstance(value, float) for value in values):
@@ -213,11 +238,7 @@ def column(
     return made
 
 
-def _name(pages: pd.DataFrame, key: str) -> Any:
-    return next(name for name in pages.columns if str(name) == key)
-
-
-def _plain(series: pd.Series[Any], key: str, longest: int) -> tuple[list[Cell], str]:
+def _plain(series: pd.Series[Any], key: str) -> tuple[list[Cell], str]:
     if is_bool_dtype(series.dtype):
         return [None if pd.isna(value) else bool(value) for value in series.tolist()], "boolean"
     if is_numeric_dtype(series.dtype) and not is_complex_dtype(series.dtype):
@@ -226,7 +247,7 @@ def _plain(series: pd.Series[Any], key: str, longest: int) -> tuple[list[Cell], 
     present = [value for value in values if not is_missing(value)]
     if present and all(isinstance(value, list) for value in present):
         return [len(value) if isinstance(value, list) else None for value in values], "number"
-    return [_text(value, key, longest) for value in values], "text"
+    return [_text(value, key) for value in values], "text"
 
 
 def _number(value: Any) -> float | None:
@@ -235,14 +256,14 @@ def _number(value: Any) -> float | None:
     return round(value, 4) if isinstance(value, float) else int(value)
 
 
-def _text(value: Any, key: str, longest: int) -> str | None:
+def _text(value: Any, key: str) -> str | None:
     if is_missing(value):
         return None
     if isinstance(value, str):
-        return clean(value, longest)
+        return clean(value)
     if key == "keywords" and isinstance(value, Mapping):
-        return clean(", ".join(str(word) for word in list(value)[:8]), longest)
-    return clean(as_text(value), longest)
+        return clean(", ".join(str(word) for word in list(value)[:8]))
+    return clean(as_text(value))
 
 
 def as_text(value: Any) -> str:

@@ -8,6 +8,12 @@ const DOWNLOADS = [["html", "Report (HTML)", "report"], ["xlsx", "Excel"], ["csv
 const PATIENCE = 120_000;
 let explorers = 0;
 
+// A long table has its first rows only; the other cells are empty until they come.
+function filledUp(column, length) {
+  const missing = length - column.cells.length;
+  return missing > 0 ? { ...column, cells: [...column.cells, ...Array(missing).fill(null)], short: true } : column;
+}
+
 class Explorer {
   constructor(model, root) {
     this.model = model;
@@ -79,10 +85,10 @@ class Explorer {
     this.found = null;
     this.lookedFor = false;
     this.trouble = "";
-    const columns = new Map(table.columns.map((column) => [column.key, column]));
-    this.store = { columns, others: table.others, length: table.length, total: table.total };
+    const columns = new Map(table.columns.map((column) => [column.key, filledUp(column, table.length)]));
+    this.store = { columns, others: table.others, length: table.length, total: table.total, coming: new Map() };
     this.views = table.views;
-    this.summary = summary;
+    this.summary = { bars: [], keywords: [], ...summary };
     this.head = head;
     this.shownPage = this.page = null;
     this.opened = {};
@@ -102,7 +108,22 @@ class Explorer {
     this.tabs.querySelector("[data-tab=failures]").textContent = failed ? `Failures (${wholeNumbers.format(failed)})` : "Failures";
     this.show(this.tab);
     this.select(this.model.get("selected") ?? null);
+    if (!summary.bars) this.countWords();
     if (issues.at_once) this.look();
+  }
+
+  // The words of so many pages come after the first sight.
+  async countWords() {
+    const { summary } = this;
+    try {
+      const [content] = await this.ask({ kind: "words" });
+      if (summary !== this.summary) return;
+      Object.assign(summary, { bars: content.bars, keywords: content.keywords });
+      drawOverview(this, this.panels.overview);
+      if (summary.has.keywords && !this.model.get("_content").whole) drawKeywords(this, this.panels.keywords);
+    } catch (error) {
+      this.say(error.message);
+    }
   }
 
   // Asks for the issues, once for each frame: the rules, and scores and counts for the tables of pages.
@@ -155,7 +176,7 @@ class Explorer {
     const label = TABS.find(([key]) => key === name)[1];
     this.tables[name] ??= new Table({
       label: label === "Pages" ? "Pages" : `${label} of pages`, keys: [], store: this.store, noun,
-      choose: (row) => this.choose(row), load: name === "pages" ? (key) => this.loadColumn(key) : null,
+      choose: (row) => this.choose(row), load: (key) => this.loadColumn(key), offersAll: name === "pages",
     });
     this.tables[name].noun = noun;
     this.tables[name].reset(this.store, [...this.views[name]]);
@@ -170,6 +191,7 @@ class Explorer {
     }
     for (const [key, panel] of Object.entries(this.panels)) panel.hidden = key !== name;
     this.tables[name]?.draw();
+    if (this.tables[name]) this.complete(this.tables[name]);
     this.opened[name]?.();
     if (name === "issues") this.issues?.open();
     if (name === "metadata" || name === "keywords") this.showPage();
@@ -178,6 +200,7 @@ class Explorer {
   showPages(filters) {
     this.show("pages");
     this.tables.pages.filterBy(filters);
+    this.complete(this.tables.pages);
     this.tabs.querySelector("[data-tab=pages]").focus();
   }
 
@@ -219,13 +242,21 @@ class Explorer {
     if (this.page?.row === row) drawPage(this, this.page, (this.model.get("selected") ?? null) === null);
   }
 
-  async loadColumn(key) {
-    try {
-      const [content] = await this.ask({ kind: "column", key });
-      this.store.columns.set(key, content.column);
-    } catch (error) {
-      this.say(error.message);
-    }
+  // Asks for all cells of a column, once; returns whether they came.
+  loadColumn(key) {
+    const { columns, coming } = this.store;
+    const take = ([content]) => { columns.set(key, content.column); return true; };
+    const fail = (error) => { coming.delete(key); this.say(error.message); return false; };
+    if (!coming.has(key)) coming.set(key, this.ask({ kind: "column", key }).then(take, fail));
+    return coming.get(key);
+  }
+
+  // Fills the columns of a long table, one after the other: in between the kernel answers what else is asked.
+  async complete(table) {
+    const { store } = this;
+    const keys = table.keys.filter((key) => store.columns.get(key)?.short);
+    for (const key of keys) if (!(await this.loadColumn(key)) || store !== this.store) return;
+    if (keys.length) for (const other of Object.values(this.tables)) other.update();
   }
 
   async download(kind, part) {

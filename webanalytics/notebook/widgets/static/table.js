@@ -11,17 +11,29 @@ const PRIORITY_COLUMNS = new Set(["high", "medium", "low"]);
 const SAMPLE = 24;
 const pen = document.createElement("canvas").getContext("2d");
 
+// Some texts of a column of which one is the widest, as good as surely; of numbers, the least and the greatest.
+function longestTexts(column) {
+  const cells = column.cells.filter((cell) => cell !== null && cell !== "");
+  if (column.kind === "number") {
+    const ends = cells.reduce(([least, most], cell) => [Math.min(least, cell), Math.max(most, cell)], [cells[0], cells[0]]);
+    return ends.filter((cell) => cell !== undefined).map((cell) => showValue(cell, column));
+  }
+  const texts = cells.map((cell) => (typeof cell === "string" ? cell : showValue(cell, column)));
+  if (texts.length <= SAMPLE) return texts;
+  // wide characters of East Asia take the room of two
+  const weights = texts.map((text) => text.length + (/[\u1100-\uffdc]/.test(text) ? text.length : 0));
+  const least = Uint32Array.from(weights).sort().at(-SAMPLE);
+  return texts.filter((_, place) => weights[place] >= least).slice(0, SAMPLE);
+}
+
 // The pixels of a column's heading and of the longest of its cells.
 function measure(column, font) {
   if (column.measured?.font === font && column.measured.label === column.label) return column.measured;
   pen.font = `600 ${font}`;
   const head = pen.measureText(column.label).width + 18;
   pen.font = font;
-  const texts = column.cells.filter((cell) => cell !== null && cell !== "").map((cell) => (typeof cell === "string" ? cell : showValue(cell, column)));
-  // wide characters of East Asia take the room of two
-  const weight = (text) => text.length + (/[\u1100-\uffdc]/.test(text) ? text.length : 0);
-  const longest = texts.length > SAMPLE ? texts.map((text) => [weight(text), text]).sort((a, b) => b[0] - a[0]).slice(0, SAMPLE).map(([, text]) => text) : texts;
-  column.measured = { font, label: column.label, head, cells: longest.reduce((most, text) => Math.max(most, pen.measureText(text).width), 0) };
+  const texts = longestTexts(column);
+  column.measured = { font, label: column.label, head, cells: texts.reduce((most, text) => Math.max(most, pen.measureText(text).width), 0) };
   return column.measured;
 }
 
@@ -41,7 +53,7 @@ function middleCut(text, pixels) {
 }
 
 class Table {
-  // options: label, keys, store (columns by key, length, total), choose(row), load(key), noun, changed()
+  // options: label, keys, store (columns by key, length, total), choose(row), load(key), offersAll, noun, changed()
   constructor(options) {
     Object.assign(this, options);
     this.sort = { key: null, direction: 1 };
@@ -216,7 +228,7 @@ class Table {
   drawMenu() {
     const open = this.menu.open;
     const known = [...this.store.columns.values()];
-    const choices = [...known, ...(this.load ? this.store.others.filter((other) => !this.store.columns.has(other.key)) : [])];
+    const choices = [...known, ...(this.offersAll ? this.store.others.filter((other) => !this.store.columns.has(other.key)) : [])];
     const boxes = choices.map((column) => {
       const box = element("input", { type: "checkbox" });
       box.checked = this.keys.includes(column.key);
@@ -229,8 +241,8 @@ class Table {
   }
 
   async chooseColumn(key, wanted) {
-    if (wanted && !this.store.columns.has(key)) await this.load(key);
-    if (wanted && !this.store.columns.has(key)) return;
+    const known = this.store.columns.get(key);
+    if (wanted && (!known || known.short) && !(await this.load(key))) return;
     this.keys = wanted ? [...this.keys, key] : this.keys.filter((other) => other !== key);
     const list = this.menu.querySelector(".wa-menu-list");
     const place = list.scrollTop;
@@ -273,6 +285,7 @@ class Table {
     const all = wholeNumbers.format(this.store.length);
     this.count.textContent = filtered ? `${wholeNumbers.format(rows.length)} of ${all} ${this.nouns ?? `${this.noun}s`}` : `${all} ${this.store.length === 1 ? this.noun : this.nouns ?? `${this.noun}s`}`;
     if (this.store.total > this.store.length) this.count.textContent += ` (the first of ${wholeNumbers.format(this.store.total)})`;
+    if (this.shown().some((column) => column.short)) this.count.textContent += ", still coming …";
     this.empty.hidden = rows.length > 0;
     this.empty.textContent = this.store.length ? "No row passes the filters." : "There are no rows.";
     if (fromTop) this.scroller.scrollTop = 0;
