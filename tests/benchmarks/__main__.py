@@ -1,7 +1,7 @@
 """Print all benchmark tables, or those named: each is a module of this folder, such as ``pages`` or ``service``.
 
 ``--peers PYTHON`` names the Python of an environment with other crawlers, ``--folder DIR`` a folder of other pages
-for ``pages`` and ``waiting``, ``--pages N`` how many ``flat``, ``flat_crawl`` and ``waiting`` take, ``--minutes N`` how
+for ``pages`` and ``waiting``, ``--pages N`` how many ``flat``, ``flat_crawl``, ``waiting`` and ``explorer`` take, ``--minutes N`` how
 long ``soak`` takes. ``picture`` makes the table and the picture of docs/measurements/speed.md.
 """
 
@@ -26,6 +26,7 @@ NAMES = (
     "fetching",
     "languages",
     "waiting",
+    "explorer",
     "scale",
 )
 

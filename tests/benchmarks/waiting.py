@@ -88,7 +88,7 @@ def steps() -> None:
         print(json.dumps((name, wall, processor, peak)), flush=True)
 
 
-def _real(folder: Path) -> pd.DataFrame:
+def real(folder: Path) -> pd.DataFrame:
     """Return the rows of real pages, which are analysed once."""
     import webanalytics as wa
 
@@ -150,7 +150,7 @@ def made(pages: int, kept: Path) -> tuple[Path, Path]:
     """Return the folders of an audit and of a crawl of so many pages, which are made if they are not there."""
     audit, crawl = kept / f"audit-{pages}", kept / f"crawl-{pages}"
     if not (audit / "audit.json").exists():
-        _many(pages, _real(kept / "real"), audit)
+        _many(pages, real(kept / "real"), audit)
     if not (crawl / "audit.json").exists():
         _crawled(pages, crawl)
     return audit, crawl

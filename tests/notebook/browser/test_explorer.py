@@ -352,7 +352,7 @@ def test_keywords_of_the_site_where_the_audit_knows_them(lab: Lab) -> None:
     assert notebook.page.evaluate("window.hacked") is None
 
 
-def test_a_hundred_thousand_rows_are_quick(lab: Lab) -> None:
+def test_a_hundred_thousand_rows_come_when_a_tab_is_opened(lab: Lab) -> None:
     notebook = lab(
         "import pandas as pd\nfrom webanalytics.notebook.widgets import explore\n"
         "n = 100_000\n"
@@ -362,6 +362,8 @@ def test_a_hundred_thousand_rows_are_quick(lab: Lab) -> None:
         "frame['error_type'] = None\n"
         "e = explore(frame)\ne"
     )
+    first = "[...document.querySelectorAll('.wa-panel[data-tab=pages] tbody tr[data-row]')].map(row => row.textContent)"
+    assert "https://a.example/0" in notebook.page.evaluate(first)[0], "rows are there before any is asked for"
     open_tab(notebook, "Pages")
     assert "100,000 pages" in count(notebook).inner_text()
     assert pages_table(notebook).locator("tbody tr[data-row]").count() < 60
@@ -369,13 +371,12 @@ def test_a_hundred_thousand_rows_are_quick(lab: Lab) -> None:
     notebook.page.wait_for_function(
         "node => node.textContent === '100,000 pages'", arg=count(notebook).element_handle()
     )
-    measure = """(selector) => { const node = document.querySelector(selector), start = performance.now();
-        if (node.tagName === 'INPUT') { node.value = 'title 77'; node.dispatchEvent(new Event('input')); } else node.click();
-        return performance.now() - start; }"""
+    press_or_type = """(selector) => { const node = document.querySelector(selector);
+        if (node.tagName === 'INPUT') { node.value = 'title 77'; node.dispatchEvent(new Event('input')); } else node.click(); }"""
     panel = ".wa-panel[data-tab=pages]"
-    print("sort", notebook.page.evaluate(measure, f"{panel} th[data-key=title] button"))
+    notebook.page.evaluate(press_or_type, f"{panel} th[data-key=title] button")
     assert column(notebook, "title")[:3] == ["Title 0", "Title 1", "Title 2"]
-    print("filter", notebook.page.evaluate(measure, f"{panel} input[type=search]"))
+    notebook.page.evaluate(press_or_type, f"{panel} input[type=search]")
     assert count(notebook).inner_text() == "1,111 of 100,000 pages"
     notebook.output().locator(f"{panel} .wa-scroll").evaluate(
         "node => { node.scrollTop = node.scrollHeight; }"

@@ -1,7 +1,7 @@
 // A table that sorts, filters and draws only the rows one sees.
 
 const ROW_HEIGHT = 30;
-const SPARE_ROWS = 8;
+const SPARE_ROWS = 4;
 const PADDING = 24;
 const NARROWEST = 62;
 const WIDEST = { url: 420, final_url: 420, canonical: 340, best_page: 420, rival: 420, title: 420, description: 460, h1: 340, keywords: 420, error: 460, rule: 420, evidence: 520 };
@@ -63,6 +63,7 @@ class Table {
     this.active = 0;
     this.view = [];
     this.haystack = null;
+    this.drawn = new Map();
     this.build();
   }
 
@@ -96,7 +97,7 @@ class Table {
     this.scroller.addEventListener("scroll", () => {
       if (waiting) return;
       waiting = true;
-      requestAnimationFrame(() => { waiting = false; this.draw(); });
+      requestAnimationFrame(() => { waiting = false; this.draw(true); });
     });
     this.body.addEventListener("keydown", (event) => this.onKey(event));
     // a row that is drawn anew between press and release gets no click
@@ -307,7 +308,8 @@ class Table {
     this.focusActive();
   }
 
-  draw() {
+  // Draws the rows that one sees; while somebody scrolls, those that were there before stay as they are.
+  draw(scrolled = false) {
     this.late = this.pressed;
     if (this.pressed) return;
     if (this.scroller.clientWidth && this.scroller.clientWidth !== this.room) this.fit();
@@ -316,10 +318,11 @@ class Table {
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
     const last = Math.min(this.view.length, first + Math.ceil(height / ROW_HEIGHT) + 2 * SPARE_ROWS);
     const columns = this.shown();
-    const rows = [];
+    const before = scrolled ? this.drawn : new Map();
+    this.drawn = new Map();
     pen.font = this.font;
-    for (let place = first; place < last; place += 1) rows.push(this.row(place, columns));
-    this.body.replaceChildren(this.spacer(first), ...rows, this.spacer(this.view.length - last));
+    for (let place = first; place < last; place += 1) this.drawn.set(place, before.get(place) ?? this.row(place, columns));
+    this.body.replaceChildren(this.spacer(first), ...this.drawn.values(), this.spacer(this.view.length - last));
     this.table.setAttribute("aria-rowcount", String(this.view.length + 1));
     if (held) this.focusActive();
   }
