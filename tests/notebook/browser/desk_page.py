@@ -22,13 +22,16 @@ def pages_table(notebook: Notebook) -> Locator:
     return notebook.output().locator(".wa-panel[data-tab=pages] table.wa-table")
 
 
+_CELLS = """(table, key) => {
+    const place = [...table.querySelectorAll("thead th")].findIndex((cell) => cell.dataset.key === key);
+    return [...table.querySelectorAll("tbody tr[data-row]")].map((row) => row.children[place].innerText);
+}"""
+
+
 def column(notebook: Notebook, key: str) -> list[str]:
     """The cells of one column of the rows that are drawn, from the top."""
-    keys = (
-        pages_table(notebook).locator("thead th").evaluate_all("cells => cells.map(cell => cell.dataset.key)")
-    )
-    place = keys.index(key) + 1
-    return pages_table(notebook).locator(f"tbody tr[data-row] td:nth-child({place})").all_inner_texts()
+    cells: list[str] = pages_table(notebook).evaluate(_CELLS, key)  # in one step: columns may come meanwhile
+    return cells
 
 
 def count(notebook: Notebook) -> Locator:
