@@ -30,7 +30,6 @@ from webanalytics.audits.content.words import (
 from webanalytics.page.keywords.keywords import MAX_LENGTH
 from webanalytics.page.keywords.segmentation import (
     DOTTED_I,
-    UNSPACED,
     UNSPACED_JOINT,
     bare,
     letters,
@@ -219,25 +218,16 @@ class Lexicon(dict[str, int]):
             self[word] << 2 | (token != word and 1 + token.endswith(UNSPACED_JOINT)) for token, word in pairs
         ]
 
-    def _read(self, texts: Sequence[str]) -> list[Numbers]:
-        dense = [not text.isascii() and UNSPACED.search(text) is not None for text in texts]
-        spaced = [
-            text.replace(_EDGE, "\n") for text, is_dense in zip(texts, dense, strict=True) if not is_dense
-        ]
-        whole = f"\n{_EDGE}\n".join(spaced)
+    def _read(self, texts: Iterable[str]) -> list[Numbers]:
+        whole = f"\n{_EDGE}\n".join(text.replace(_EDGE, "\n") for text in texts)
         for blank, meant in _BLANKS:
             whole = whole.replace(blank, meant)
-        found, sizes, (joins, begins) = self._pieces.read([piece for piece in whole.split(" ") if piece])
+        found, sizes, (joins, begins) = self._pieces.read([*filter(None, whole.split(" "))])
         words = found.astype(np.intp)
         joined = (joins[:-1] > 0) & (begins[1:] > 0)
         words[(np.cumsum(sizes) - 1)[:-1][joined]] += 1
         edges = np.flatnonzero(words == 0)
-        parts = iter(np.split(np.delete(words, edges), edges - np.arange(len(edges))))
-        # what stands between spaces is long in scripts without them
-        return [
-            np.array(self._joined(tokens(text, self._language)), np.intp) if is_dense else next(parts)
-            for text, is_dense in zip(texts, dense, strict=True)
-        ]
+        return np.split(np.delete(words, edges), edges - np.arange(len(edges)))
 
     def _runs(self, words: Numbers) -> Iterator[_Runs]:
         """Yield the runs of one word, of two, and so on; all as many as there are words."""
