@@ -63,7 +63,7 @@ def parts(found: dict[int, dict[str, int]]) -> set[tuple[int, str]]:
 @given(text=texts)
 def test_terms_are_those_that_plain_counting_finds(language: str, least: int, text: str) -> None:
     lexicon = Lexicon(language, min_length=least)
-    [_, found] = lexicon.count([("Another page of another site. Another page.", {}), (text, {})])
+    _, found = lexicon.count([("Another page of another site. Another page.", {}), (text, {})]).pages()
     names, plain = lexicon.vocabulary.names, plainly(text, language, min_length=least)
     expected = [
         (term, times, size)
@@ -85,7 +85,7 @@ def test_terms_are_those_that_plain_counting_finds(language: str, least: int, te
 def test_terms_stand_where_plain_looking_finds_them(text: str, title: str) -> None:
     places = {"title": title, "h1": "", "description": None}
     lexicon = Lexicon("en", min_length=3)
-    found, _ = lexicon.count([(text, places), (title, {"title": text})])
+    found, _ = lexicon.count([(text, places), (title, {"title": text})]).pages()
     names = lexicon.vocabulary.names
     terms = [names[number] for number in found.terms.tolist()]
     standing = {
@@ -102,7 +102,7 @@ def test_terms_of_scripts_without_spaces(text: str) -> None:
     pytest.importorskip("rjieba", reason='rjieba is not installed: in the clone, pip install ".[cjk]"')
     language = "zh" if "网站" in text else "ja"
     lexicon = Lexicon(language)
-    _, found, _ = lexicon.count([("Sea lamps", {}), (text, {"title": text[:6]}), ("Oil lamps", {"h1": text})])
+    _, found, _ = lexicon.count([("Sea lamps", {}), (text, {"title": text[:6]}), ("Oil lamps", {"h1": text})]).pages()
     names, plain = lexicon.vocabulary.names, plainly(text, language)
     expected = {term: times for size in (3, 2) for term, times in plain[size].items() if times >= LEAST}
     expected |= plain[1]
@@ -114,6 +114,6 @@ def test_terms_of_scripts_without_spaces(text: str) -> None:
 
 
 def test_a_text_without_words_has_no_terms() -> None:
-    [found] = Lexicon("en").count([("2024 -- 12.5 %", {"title": "Tea", "h1": None})])
+    [found] = Lexicon("en").count([("2024 -- 12.5 %", {"title": "Tea", "h1": None})]).pages()
     assert [len(found.terms), len(found.once), found.totals.tolist()] == [0, 0, [0, 0, 0, 0]]
     assert [len(flags) for flags in found.places.values()] == [0]

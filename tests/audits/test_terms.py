@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.audits.content.counting import Counted, Lexicon, Texts
+from webanalytics.audits.content.counting import Lexicon, Texts, Together
 from webanalytics.audits.content.terms import count_pages
 from webanalytics.errors import ParameterError
 
@@ -148,7 +148,7 @@ def test_the_pages_are_counted_once_for_all_that_asks(
     counted: list[str] = []
     count = Lexicon.count
 
-    def counting(self: Lexicon, pages: Sequence[Texts]) -> list[Counted]:
+    def counting(self: Lexicon, pages: Sequence[Texts]) -> Together:
         counted.extend(text for text, _ in pages)
         return count(self, pages)
 

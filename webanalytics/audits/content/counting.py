@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from threading import get_ident
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from webanalytics.audits.content.words import (
     term_hash,
     word_hash,
 )
+from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.page.keywords.keywords import MAX_LENGTH
 from webanalytics.page.keywords.segmentation import (
     DOTTED_I,
@@ -45,7 +46,7 @@ Texts = tuple[str, Mapping[str, str | None]]
 _BLANKS = (("\t", " "), ("\u00a0", " "), ("\n", " \n "))  # a line break is a piece, which joins nothing
 _PUNCTUATION = '.,;:!?()"“”„«»…'  # which parts words
 _EDGE = "\x1e"  # between texts that are read together
-_SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
+_SIZE, _PAGE = 0xC2B2AE3D27D4EB4F, 0xD1B54A32D192ED03  # odd, without a pattern
 _MOST_WORDS = 400_000  # of a lexicon that is kept for the next portion
 
 
@@ -61,12 +62,37 @@ class Counted(NamedTuple):
     places: dict[str, Flags]
 
 
+class Together(NamedTuple):
+    """The terms of several pages, those of one behind those of the other."""
+
+    terms: Numbers
+    counts: Numbers
+    words: Numbers
+    whole: Flags
+    standing: Flags  # one row for each of the places
+    ends: Numbers  # where the terms of each page end,
+    once: Numbers
+    once_ends: Numbers  # and its phrases that it has once
+    totals: Numbers  # one row for each page
+    known: list[list[str]]  # the places of each page whose text is known
+
+    def pages(self) -> Iterator[Counted]:
+        """Yield the terms of each page."""
+        start = begin = 0
+        ends = zip(self.ends.tolist(), self.once_ends.tolist(), strict=True)
+        for (end, stop), totals, known in zip(ends, self.totals, self.known, strict=True):
+            terms, counts, words, whole = (column[start:end] for column in self[:4])
+            places = {place: self.standing[PLACES.index(place), start:end] for place in known}
+            yield Counted(terms, counts, words, whole, totals, self.once[begin:stop], places)
+            start, begin = end, stop
+
+
 class Portion(NamedTuple):
     """The terms of some pages: their numbers are places among the names and hashes."""
 
     names: list[str]
     hashes: Numbers
-    pages: list[Counted]
+    found: Together
 
 
 class _Runs(NamedTuple):
@@ -76,17 +102,16 @@ class _Runs(NamedTuple):
     stand: Flags  # whether the words stand side by side
     are_terms: Flags
 
-    def of(self, span: slice) -> _Runs:
-        return _Runs(*(column[span] for column in self))
-
 
 class _Found(NamedTuple):
-    """Distinct terms of a text: of so many words, by their hashes, and where each first begins."""
+    """Distinct terms of each page: of so many words, by their hashes, and where each first begins."""
 
     keys: Numbers
     sizes: Numbers
+    pages: Numbers
     at: Numbers
     counts: Numbers
+    whole: Flags
 
     def of(self, chosen: Any) -> _Found:
         return _Found(*(column[chosen] for column in self))
@@ -102,7 +127,7 @@ class Lexicon(dict[str, int]):
     Examples
     --------
     >>> lexicon = Lexicon("en", min_length=3)
-    >>> [found] = lexicon.count([("Green tea is a tea. Green tea keeps.", {})])
+    >>> found = lexicon.count([("Green tea is a tea. Green tea keeps.", {})])
     >>> names = list(lexicon.vocabulary)
     >>> {names[term]: times for term, times in zip(found.terms, found.counts.tolist())}
     {'tea': 3, 'green': 2, 'green tea': 2}
@@ -143,49 +168,71 @@ class Lexicon(dict[str, int]):
         number = self[word] = len(self)
         return number
 
-    def count(self, pages: Sequence[Texts]) -> list[Counted]:
+    def count(self, pages: Sequence[Texts]) -> Together:
         """Return the terms of each page by falling frequency, number of words and first appearance."""
-        known = [{name: text for name, text in places.items() if text is not None} for _, places in pages]
-        texts = [[text, *places.values()] for (text, _), places in zip(pages, known, strict=True)]
-        read = self._read([*chain.from_iterable(texts)])
+        known = [[place for place in PLACES if places.get(place) is not None] for _, places in pages]
+        texts = [
+            [text, *(places[place] or "" for place in own)]
+            for (text, places), own in zip(pages, known, strict=True)
+        ]
+        read = self._read(chain.from_iterable(texts))
         words = np.concatenate([np.empty(0, np.intp), *read])
+        of_texts = [(page, -1, *map(PLACES.index, own)) for page, own in enumerate(known)]
+        owners = [(page, place) for page, *places in of_texts for place in places]
+        page, place = np.repeat(np.array(owners, np.intp).reshape(-1, 2), [*map(len, read)], axis=0).T
         runs = [*self._runs(words)]
-        ends = iter(np.cumsum([*map(len, read)]).tolist())
-        counted, start = [], 0
-        for places in known:
-            edges = [start, *islice(ends, 1 + len(places))]
-            main, beside = slice(*edges[:2]), slice(edges[1], start := edges[-1])
-            owners = np.repeat(np.arange(len(places)), np.diff(edges[1:]))
-            found, page = self._counted(words[main], [run.of(main) for run in runs])
-            stand = self._standing([run.of(beside) for run in runs], owners, len(places), found)
-            counted.append(page._replace(places=dict(zip(places, stand, strict=True))))
-        return counted
+        found, once = self._distinct(runs, page, place < 0)
+        if is_unspaced := bool((words & 3 == 2).any()):  # there a word of one place is a phrase of another
+            by_size, keys = np.argsort(found.sizes, kind="stable"), _mixed(found.keys, 0, found.pages)
+            found = found.of(np.sort(by_size[np.unique(keys[by_size], return_index=True)[1]]))
+            once = once.of(~np.isin(_mixed(once.keys, 0, once.pages), keys))
+        totals = np.zeros((len(pages), LONGEST + 1), np.int64)
+        for size, run in enumerate(runs, 1):
+            stand = run.stand & (place < 0) & (size in self._sizes)
+            totals[:, size] = np.bincount(page[stand], minlength=len(pages))
+        ends, once_ends = (
+            np.cumsum(np.bincount(terms.pages, minlength=len(pages))) for terms in (found, once)
+        )
+        return Together(
+            self._terms_at(words, found),
+            found.counts.astype(np.int32),
+            found.sizes.astype(np.int8),
+            found.whole,
+            self._standing(runs, page, place, found, is_unspaced),
+            ends,
+            once.keys,
+            once_ends,
+            totals,
+            known,
+        )
 
-    def _counted(self, words: Numbers, runs: list[_Runs]) -> tuple[_Found, Counted]:
-        """Return the distinct terms of a text, and what is told of them but their places."""
-        starts = [np.flatnonzero(run.are_terms) for run in runs]
+    def _distinct(self, runs: list[_Runs], page: Numbers, is_main: Flags) -> tuple[_Found, _Found]:
+        """Return the terms of the main texts in order, and the phrases that a page has once."""
+        starts = [np.flatnonzero(run.are_terms & is_main) for run in runs]
         sizes = np.repeat(np.arange(1, len(runs) + 1), [len(those) for those in starts])
         keys = np.concatenate([run.keys[those] for run, those in zip(runs, starts, strict=True)])
-        _, first, counts = np.unique(_sized(keys, sizes), return_index=True, return_counts=True)
-        every = _Found(keys[first], sizes[first], np.concatenate(starts)[first], counts)
-        order = np.lexsort((first, -counts))
+        at = np.concatenate(starts)
+        pages = page[at]
+        mixed = _mixed(keys, sizes, pages)
+        order = _within(pages, mixed)
+        is_new = np.diff(mixed[order], prepend=~mixed[order[:1]]) != 0
+        begins = np.flatnonzero(is_new)
+        counts = np.diff(np.append(begins, len(order)))
+        first = np.minimum.reduceat(order, begins) if len(order) else order
+        numbers = np.full((LONGEST + 1, len(page)), -1)  # by size and place, of the distinct terms
+        numbers[sizes[order], at[order]] = np.cumsum(is_new) - 1
+        every = _Found(keys[first], sizes[first], pages[first], at[first], counts, np.ones(len(first), bool))
         is_term = (every.sizes == 1) | (counts >= LEAST)
-        found, once = every.of(order[is_term[order]]), every.keys[~is_term]
-        whole = ~_inside_phrases(runs, found)
-        if (words & 3 == 2).any():  # there a word of one place is a phrase of another
-            by_size = np.argsort(found.sizes, kind="stable")
-            alone = np.sort(by_size[np.unique(found.keys[by_size], return_index=True)[1]])
-            found, whole, once = found.of(alone), whole[alone], once[~np.isin(once, found.keys)]
-        totals = np.zeros(LONGEST + 1, np.int64)
-        for size, run in enumerate(runs, 1):
-            totals[size] = np.count_nonzero(run.stand) if size in self._sizes else 0
-        counts, sizes = found.counts.astype(np.int32), found.sizes.astype(np.int8)
-        return found, Counted(self._terms_at(words, found), counts, sizes, whole, totals, once, {})
+        for size, inner in ((2, 1), (3, 1), (3, 2)):  # what stands in one longer phrase only is as frequent
+            longer = np.flatnonzero((every.sizes == size) & is_term)
+            for offset in range(size - inner + 1):
+                within = numbers[inner, every.at[longer] + offset]
+                every.whole[within[(within >= 0) & (counts[within] == counts[longer])]] = False
+        ranked = _within(every.pages, first - counts * len(order))
+        return every.of(ranked[is_term[ranked]]), every.of(~is_term)
 
     def _terms_at(self, words: Numbers, found: _Found) -> Numbers:
-        """Return the numbers of the terms of a text."""
-        if not len(words):
-            return np.empty(0, np.int32)
+        """Return the numbers of terms."""
         terms: Numbers = np.frombuffer(self._terms, np.int64)[words[found.at] >> 2]
         longer = np.flatnonzero(found.sizes > 1)
         for place, key in zip(longer.tolist(), found.keys[longer].tolist(), strict=True):
@@ -256,16 +303,19 @@ class Lexicon(dict[str, int]):
         joint = "" if words[at] & 3 == 2 else " "
         return joint.join([self._words[word >> 2] for word in words[at : at + size].tolist()])
 
-    def _standing(self, runs: list[_Runs], owners: Numbers, places: int, found: _Found) -> Flags:
-        """Return which of the terms stand in each of the places, by their runs and whose words they are."""
-        stand = np.zeros((places, len(found.keys)), bool)
-        keys = _sized(found.keys, found.sizes)
+    def _standing(
+        self, runs: list[_Runs], page: Numbers, place: Numbers, found: _Found, is_unspaced: bool
+    ) -> Flags:
+        """Return which of the terms stand in each of the places, by the page and place of each word."""
+        stand = np.zeros((len(PLACES), len(found.keys)), bool)
+        keys = _mixed(found.keys, found.sizes, found.pages)
         order = np.argsort(keys)
         for size, run in enumerate(runs, 1):
+            beside = np.flatnonzero(run.stand & (place >= 0))
             # in scripts without spaces a word there is a phrase here
-            for other in self._sizes if size in self._sizes else ():
-                among, place = _places(keys[order], _sized(run.keys[run.stand], other))
-                stand[owners[run.stand][among], order[place]] = True
+            for other in self._sizes if is_unspaced and size in self._sizes else self._sizes & {size}:
+                among, spots = _places(keys[order], _mixed(run.keys[beside], other, page[beside]))
+                stand[place[beside[among]], order[spots]] = True
         return stand
 
 
@@ -274,25 +324,17 @@ def _later(values: Numbers, size: int) -> Numbers:
     return np.append(values[size - 1 :], np.zeros(min(size - 1, len(values)), values.dtype))
 
 
-def _inside_phrases(runs: list[_Runs], found: _Found) -> Flags:
-    """Return which terms stand only within one longer phrase, which occurs as often as they."""
-    inside = np.zeros(len(found.keys), bool)
-    keys = _sized(found.keys, found.sizes)
-    order = np.argsort(keys)
-    for size in range(2, LONGEST + 1):
-        longer = np.flatnonzero(found.sizes == size)
-        for inner in range(1, size if len(longer) else 1):
-            starts = [found.at[longer] + offset for offset in range(size - inner + 1)]
-            within = _sized(runs[inner - 1].keys[np.concatenate(starts)], inner)
-            among, places = _places(keys[order], within)
-            times = np.tile(found.counts[longer], len(starts))[among]
-            inside[order[places[found.counts[order[places]] == times]]] = True
-    return inside
+def _within(pages: Numbers, values: Numbers) -> Numbers:
+    """Return the order of values page by page, which takes less time than that of all."""
+    blocks = np.split(np.argsort(pages.astype(np.int16), kind="stable"), np.cumsum(np.bincount(pages))[:-1])
+    return np.concatenate([block[np.argsort(values[block])] for block in blocks])
 
 
-def _sized(keys: Numbers, size: Any) -> Numbers:
-    """Return hashes that are others for each number of words."""
-    made: Numbers = keys + np.asarray(size, np.uint64) * np.uint64(_SIZE)
+def _mixed(keys: Numbers, sizes: Any, pages: Numbers) -> Numbers:
+    """Return hashes that are others for each number of words and each page."""
+    made: Numbers = (
+        keys + np.asarray(sizes, np.uint64) * np.uint64(_SIZE) + pages.astype(np.uint64) * np.uint64(_PAGE)
+    )
     return made
 
 
@@ -324,11 +366,17 @@ def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, texts: S
     ``how`` has the numbers of words of a term, its fewest letters, and the stop words (a name or a tuple).
     """
     lexicon = _lexicon(get_ident(), language, *how)
-    counted = lexicon.count(texts)
-    places: dict[int, int] = {}  # terms are numbered as they appear, page by page
-    terms = [[places.setdefault(term, len(places)) for term in page.terms.tolist()] for page in counted]
-    pages = [page._replace(terms=np.array(own, np.int32)) for page, own in zip(counted, terms, strict=True)]
-    names, hashes = lexicon.vocabulary.names, lexicon.vocabulary.hashes[[*places]]
+    found = lexicon.count(texts)
+    numbers = np.full(len(lexicon.vocabulary), -1)  # of terms in the portion, where they first appear
+    numbers[found.terms[::-1]] = np.arange(len(found.terms))[::-1]
+    terms = np.flatnonzero(numbers >= 0)
+    terms = terms[np.argsort(numbers[terms])]
+    numbers[terms] = np.arange(len(terms))
+    names, hashes = lexicon.vocabulary.names, lexicon.vocabulary.hashes[terms]
     if len(lexicon) > _MOST_WORDS:
         forget_lexicons()
-    return Portion([names[term] for term in places], hashes, pages)
+    return Portion(
+        [names[term] for term in terms.tolist()],
+        hashes,
+        found._replace(terms=numbers[found.terms].astype(np.int32)),
+    )

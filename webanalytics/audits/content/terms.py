@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -83,12 +84,18 @@ class Terms:
 
     def add(self, language: str, rows: Iterable[tuple[int, str]], portion: Portion) -> None:
         """Add pages that were counted together, of so many rows and names."""
-        for name, known in zip(portion.names, portion.hashes.tolist(), strict=True):
-            if name not in self.vocabulary:
-                self.vocabulary.number(name, known)
-        numbers = self.numbers(portion.names)
-        for (row, name), page in zip(rows, portion.pages, strict=True):
-            self.pages.append(PageTerms(row, name, language, numbers[page.terms], *page[1:]))
+        known = map(self.vocabulary.get, portion.names)
+        new = self.vocabulary.number
+        numbers = np.array(
+            [
+                new(name, hashed) if number is None else number
+                for number, name, hashed in zip(known, portion.names, portion.hashes.tolist(), strict=True)
+            ],
+            np.int32,
+        )
+        found = portion.found._replace(terms=numbers[portion.found.terms])
+        for (row, name), page in zip(rows, found.pages(), strict=True):
+            self.pages.append(PageTerms(row, name, language, *page))
 
     def numbers(self, terms: Iterable[str]) -> Numbers:
         """Return the numbers of terms, new ones of new terms."""
@@ -97,9 +104,13 @@ class Terms:
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
         known = once(self.vocabulary.hashes)
+        last = np.uint64(2**22 - 1)
+        may_be = np.zeros(2**22, bool)  # by the last bits of hashes, which rule out most
+        may_be[known & last] = True
         for number, page in enumerate(self.pages if len(known) else ()):
-            places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
-            self.pages[number] = replace(page, once=page.once[known[places] == page.once])
+            phrases = page.once[may_be[page.once & last]]
+            places = np.minimum(np.searchsorted(known, phrases), len(known) - 1)
+            self.pages[number] = replace(page, once=phrases[known[places] == phrases])
         return self
 
     def of_length(self, min_length: int) -> Terms:
@@ -131,6 +142,10 @@ class Terms:
         """Return the terms by their numbers."""
         return self.vocabulary.names
 
+    def column(self, name: str, kind: Any) -> Numbers:
+        """Return what all pages have of a kind of numbers, page after page."""
+        return np.concatenate([np.empty(0, kind), *(getattr(page, name) for page in self.pages)])
+
     @property
     def totals(self) -> Numbers:
         """The sums of the pages' totals."""
@@ -142,14 +157,13 @@ class Terms:
 
         Those of the whole vocabulary by default. Phrases that a page has once are counted too.
         """
-        counts, pages = np.zeros((2, len(self.vocabulary) + 1), np.int64)
-        for page in self.pages:
-            counts[page.terms] += page.counts
-            pages[page.terms] += 1
+        known, size = self.column("terms", np.int32), len(self.vocabulary) + 1
+        counts = np.bincount(known, self.column("counts", np.int32), size).astype(np.int64)
+        pages = np.bincount(known, minlength=size)
         if terms is not None:
             chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
             counts, pages = counts[chosen], pages[chosen]
-        once = np.sort(np.concatenate([np.empty(0, np.uint64), *(page.once for page in self.pages)]))
+        once = np.sort(self.column("once", np.uint64))
         hashes = (self.vocabulary if terms is None else Vocabulary(terms)).hashes
         single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
         return counts[: len(hashes)] + single, pages[: len(hashes)] + single
@@ -365,15 +379,21 @@ def _by_site(found: Terms, top: int) -> pd.DataFrame:
     words, whole = np.zeros(size, np.int64), np.zeros(size, bool)
     best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
     standing = {place: np.zeros(size, np.int64) for place in PLACES}
-    for place_of_page, (page, scores) in enumerate(zip(found.pages, found.keyness(), strict=True)):
-        words[page.terms] = page.words
-        whole[page.terms] |= page.whole
-        known = np.where(np.isnan(scores), page.counts, scores)
-        better = known > best[page.terms]
-        best[page.terms[better]] = known[better]
-        best_page[page.terms[better]] = place_of_page
-        for place, stands in page.places.items():
-            standing[place][page.terms[stands]] += 1
+    scores_of_pages = found.keyness()
+    for start in range(0, len(found.pages), PORTION):
+        some = Terms(found.vocabulary, found.pages[start : start + PORTION])
+        terms, scores = some.column("terms", np.int32), np.concatenate([*islice(scores_of_pages, PORTION)])
+        words[terms] = some.column("words", np.int8)
+        whole[terms[some.column("whole", bool)]] = True
+        known = np.where(np.isnan(scores), some.column("counts", np.int32), scores)
+        better = np.flatnonzero(known > best[terms])
+        better = better[np.lexsort((-better, known[better]))]  # the best one of the first page comes last
+        best[terms[better]] = known[better]
+        of_pages = np.repeat(np.arange(len(some.pages)), [len(page.terms) for page in some.pages])
+        best_page[terms[better]] = start + of_pages[better]
+        for page in some.pages:
+            for place, stands in page.places.items():
+                standing[place][page.terms[stands]] += 1
     order = np.lexsort((-best, -pages, -counts))
     order = order[whole[order]][:top]
     single = len(found.pages) < 2
