@@ -156,7 +156,7 @@ def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str
 def _joined(sides: Iterable[Terms]) -> Terms:
     made = Terms()
     for side in sides:
-        numbers = made.numbers(side.names())
+        numbers = made.vocabulary.numbers(side.names(), side.vocabulary.hashes)
         made.pages += [replace(page, terms=numbers[page.terms]) for page in side.pages]
     return made
 
@@ -196,7 +196,7 @@ def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, 
                 row,
                 str(url),
                 language,
-                terms.numbers(rows["keyword"].tolist()),
+                np.array([*map(terms.vocabulary.of, rows["keyword"])], np.int32),
                 counts,
                 words,
                 np.ones(len(rows), bool),
@@ -246,8 +246,8 @@ def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -
 def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
     """Return the pages that use each term most, the first one the most."""
     best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
-    numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
     hashes = dict(zip(Vocabulary(terms).hashes.tolist(), terms, strict=True))
+    numbers = {side.vocabulary[of]: term for of, term in hashes.items() if of in side.vocabulary}
     wanted = np.array(list(hashes), np.uint64)
     for page in side.pages:
         known = np.flatnonzero(np.isin(page.terms, list(numbers)))

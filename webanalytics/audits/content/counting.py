@@ -90,7 +90,7 @@ class Together(NamedTuple):
 class Portion(NamedTuple):
     """The terms of some pages: their numbers are places among the names and hashes."""
 
-    names: list[str]
+    names: str  # one on each line: many small texts take longer to hand over
     hashes: Numbers
     found: Together
 
@@ -128,7 +128,7 @@ class Lexicon(dict[str, int]):
     --------
     >>> lexicon = Lexicon("en", min_length=3)
     >>> found = lexicon.count([("Green tea is a tea. Green tea keeps.", {})])
-    >>> names = list(lexicon.vocabulary)
+    >>> names = lexicon.vocabulary.names
     >>> {names[term]: times for term, times in zip(found.terms, found.counts.tolist())}
     {'tea': 3, 'green': 2, 'green tea': 2}
     """
@@ -150,7 +150,6 @@ class Lexicon(dict[str, int]):
         # may begin or end with it.
         self._hashes, self._terms, self._lengths = array("Q"), array("q"), array("q")
         self._ends = array("b")
-        self._phrases: dict[int, int] = {}  # numbers of phrases by their hashes
         self._pieces = Pieces(self._look, 2)
         self[""]  # an edge
 
@@ -236,9 +235,8 @@ class Lexicon(dict[str, int]):
         terms: Numbers = np.frombuffer(self._terms, np.int64)[words[found.at] >> 2]
         longer = np.flatnonzero(found.sizes > 1)
         for place, key in zip(longer.tolist(), found.keys[longer].tolist(), strict=True):
-            if (number := self._phrases.get(key)) is None:
-                phrase = self._phrase(words, found.at[place], found.sizes[place])
-                number = self._phrases[key] = self.vocabulary.number(phrase, key)
+            if (number := self.vocabulary.get(key)) is None:
+                number = self.vocabulary.number(self._phrase(words, found.at[place], found.sizes[place]), key)
             terms[place] = number
         return terms.astype(np.int32)
 
@@ -376,7 +374,7 @@ def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, texts: S
     if len(lexicon) > _MOST_WORDS:
         forget_lexicons()
     return Portion(
-        [names[term] for term in terms.tolist()],
+        "\n".join([names[term] for term in terms.tolist()]),
         hashes,
         found._replace(terms=numbers[found.terms].astype(np.int32)),
     )

@@ -84,22 +84,10 @@ class Terms:
 
     def add(self, language: str, rows: Iterable[tuple[int, str]], portion: Portion) -> None:
         """Add pages that were counted together, of so many rows and names."""
-        known = map(self.vocabulary.get, portion.names)
-        new = self.vocabulary.number
-        numbers = np.array(
-            [
-                new(name, hashed) if number is None else number
-                for number, name, hashed in zip(known, portion.names, portion.hashes.tolist(), strict=True)
-            ],
-            np.int32,
-        )
+        numbers = self.vocabulary.numbers(portion.names.splitlines(), portion.hashes)
         found = portion.found._replace(terms=numbers[portion.found.terms])
         for (row, name), page in zip(rows, found.pages(), strict=True):
             self.pages.append(PageTerms(row, name, language, *page))
-
-    def numbers(self, terms: Iterable[str]) -> Numbers:
-        """Return the numbers of terms, new ones of new terms."""
-        return np.fromiter(map(self.vocabulary.__getitem__, terms), np.int32)
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
@@ -121,7 +109,7 @@ class Terms:
             [
                 (len(term) >= min_length and "'" not in term)
                 or sum(map(letters, term.split(" "))) >= min_length
-                for term in self.vocabulary
+                for term in self.vocabulary.names
             ],
             bool,
         )
@@ -134,8 +122,7 @@ class Terms:
             is_used[page.terms] = True
         used, numbers = np.flatnonzero(is_used), np.cumsum(is_used, dtype=np.int32) - np.int32(1)
         names, vocabulary = self.names(), Vocabulary()
-        for number, known in zip(used.tolist(), self.vocabulary.hashes[used].tolist(), strict=True):
-            vocabulary.number(names[number], known)
+        vocabulary.numbers([names[number] for number in used.tolist()], self.vocabulary.hashes[used])
         return Terms(vocabulary, [replace(page, terms=numbers[page.terms]) for page in pages])
 
     def names(self) -> list[str]:
@@ -160,11 +147,11 @@ class Terms:
         known, size = self.column("terms", np.int32), len(self.vocabulary) + 1
         counts = np.bincount(known, self.column("counts", np.int32), size).astype(np.int64)
         pages = np.bincount(known, minlength=size)
+        hashes = (self.vocabulary if terms is None else Vocabulary(terms)).hashes
         if terms is not None:
-            chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
+            chosen = [self.vocabulary.get(known, len(self.vocabulary)) for known in hashes.tolist()]
             counts, pages = counts[chosen], pages[chosen]
         once = np.sort(self.column("once", np.uint64))
-        hashes = (self.vocabulary if terms is None else Vocabulary(terms)).hashes
         single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
         return counts[: len(hashes)] + single, pages[: len(hashes)] + single
 

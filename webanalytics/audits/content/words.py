@@ -58,14 +58,14 @@ def term_hash(*words: int) -> int:
     return found
 
 
-class Vocabulary(dict[str, int]):
-    """Terms and their numbers; one that is asked for gets the next number.
+class Vocabulary(dict[int, int]):
+    """Terms and their numbers, which are found by the terms' hashes; a new one gets the next number.
 
     Examples
     --------
     >>> known = Vocabulary(["tea"])
-    >>> known["green tea"], known["tea"], len(known.hashes)
-    (1, 0, 2)
+    >>> known.of("green tea"), known.of("tea"), known.names
+    (1, 0, ['tea', 'green tea'])
     """
 
     def __init__(self, terms: Iterable[str] = ()) -> None:
@@ -73,18 +73,26 @@ class Vocabulary(dict[str, int]):
         self.names: list[str] = []
         self._hashes = array("Q")
         for term in terms:
-            self[term]
+            self.of(term)
 
-    def __missing__(self, term: str) -> int:
+    def of(self, term: str) -> int:
+        """Return the number of a term."""
         return self.number(term, term_hash(*map(word_hash, term.split(" "))))
 
     def number(self, term: str, known: int) -> int:
         """Return the number of a term whose hash is known."""
-        number = self.setdefault(term, len(self.names))
+        number = self.setdefault(known, len(self.names))
         if number == len(self.names):
             self.names.append(term)
             self._hashes.append(known)
         return number
+
+    def numbers(self, terms: Iterable[str], hashes: Numbers) -> Numbers:
+        """Return the numbers of terms whose hashes are known."""
+        known = hashes.tolist()
+        numbers = zip(map(self.get, known), terms, known, strict=True)
+        found = [self.number(term, of) if number is None else number for number, term, of in numbers]
+        return np.array(found, np.int32)
 
     @property
     def hashes(self) -> Numbers:
