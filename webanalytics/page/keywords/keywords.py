@@ -46,7 +46,8 @@ def first_paragraph(text: str) -> str | None:
     for line in text.split("\n"):
         if len(line) >= PARAGRAPH:
             return line
-        if 3 * len(line) >= PARAGRAPH and len(line) + 2 * sum(map(len, UNSPACED.findall(line))) >= PARAGRAPH:
+        may_be = 3 * len(line) >= PARAGRAPH and not line.isascii()
+        if may_be and len(line) + 2 * sum(map(len, UNSPACED.findall(line))) >= PARAGRAPH:
             return line
     return None
 
