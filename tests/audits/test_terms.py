@@ -175,7 +175,7 @@ def test_terms_of_more_letters_are_those_that_are_counted_so(language: str) -> N
     counted, chosen = (count_pages(pages, sizes=(1, 2, 3), min_length=least)[""] for least in (4, 3))
     found = []
     for terms in (counted, chosen.settle().of_length(4)):
-        names, (counts, pages) = terms.names(), terms.frequencies()
+        names, (counts, pages) = terms.vocabulary.names, terms.frequencies()
         used = {number for each in terms.pages for number in each.terms.tolist()}
         found.append(({(names[n], int(counts[n]), int(pages[n])) for n in used}, len(used)))
         found[-1][0].update((each.name, *(names[n] for n in each.terms)) for each in terms.pages)

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.content.nearest import spans
-from webanalytics.audits.content.terms import PageTerms, Scores, Terms, terms_of
-from webanalytics.audits.content.words import Numbers
+from webanalytics.audits.content.terms import Scores, Terms, terms_of
+from webanalytics.audits.content.words import Numbers, PageTerms
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -105,7 +105,7 @@ def rivals(site: Site, min_score: float) -> pd.DataFrame:
 def _rivals(site: Site, min_score: float) -> pd.DataFrame:
     cells: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for group in _groups(site):
-        claims, names = _claims(group), group.names()
+        claims, names = _claims(group), group.vocabulary.names
         ones, others = _candidates(claims)
         starts = range(0, len(ones), PAIRS)
         for start in watched(starts, len(starts), "competing pages", "portion"):

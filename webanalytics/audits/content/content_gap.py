@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import replace
 from heapq import nlargest
 from typing import Any, TypeAlias
 
@@ -12,14 +11,13 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.content.terms import (
-    PageTerms,
     Terms,
     checked_sizes,
     count_pages,
     grouped_terms,
     totals_of,
 )
-from webanalytics.audits.content.words import LONGEST, Vocabulary
+from webanalytics.audits.content.words import LONGEST, PageTerms, Vocabulary
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS
@@ -156,8 +154,8 @@ def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str
 def _joined(sides: Iterable[Terms]) -> Terms:
     made = Terms()
     for side in sides:
-        numbers = made.vocabulary.numbers(side.names(), side.vocabulary.hashes)
-        made.pages += [replace(page, terms=numbers[page.terms]) for page in side.pages]
+        numbers = made.vocabulary.numbers(side.vocabulary.names, side.vocabulary.hashes)
+        made.pages += [page._replace(terms=numbers[page.terms]) for page in side.pages]
     return made
 
 
@@ -191,25 +189,16 @@ def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, 
             size: round(float(np.nanmax((counts / density)[words == size], initial=0))) for size in alone
         }
         terms = found.setdefault(language, Terms())
-        terms.pages.append(
-            PageTerms(
-                row,
-                str(url),
-                language,
-                np.array([*map(terms.vocabulary.of, rows["keyword"])], np.int32),
-                counts,
-                words,
-                np.ones(len(rows), bool),
-                totals_of({size: whole[size] or alone[size] for size in alone}),
-                np.empty(0, np.uint64),
-                {},
-            )
-        )
+        numbers = np.array([*map(terms.vocabulary.of, rows["keyword"])], np.int32)
+        totals = totals_of({size: whole[size] or alone[size] for size in alone})
+        is_whole, once = np.ones(len(rows), bool), np.empty(0, np.uint64)
+        page = PageTerms(numbers, counts, words, is_whole, totals, once, {}, row, str(url), language)
+        terms.pages.append(page)
     return found
 
 
 def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -> list[dict[str, Any]]:
-    names = theirs.names()
+    names = theirs.vocabulary.names
     length, whole = np.zeros(len(names), np.int64), np.zeros(len(names), bool)
     for page in theirs.pages:
         length[page.terms] = page.words

@@ -23,6 +23,7 @@ from webanalytics.audits.content.words import (
     LONGEST,
     STEP,
     Numbers,
+    PageTerms,
     Vocabulary,
     term_hash,
     word_hash,
@@ -31,11 +32,9 @@ from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.page.keywords.keywords import MAX_LENGTH
 from webanalytics.page.keywords.segmentation import (
     DOTTED_I,
-    UNSPACED_JOINT,
     bare,
     letters,
-    tokens,
-    without_joint,
+    segment,
 )
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 
@@ -48,18 +47,6 @@ _PUNCTUATION = '.,;:!?()"“”„«»…'  # which parts words
 _EDGE = "\x1e"  # between texts that are read together
 _SIZE, _PAGE = 0xC2B2AE3D27D4EB4F, 0xD1B54A32D192ED03  # odd, without a pattern
 _MOST_WORDS = 400_000  # of a lexicon that is kept for the next portion
-
-
-class Counted(NamedTuple):
-    """The terms of a text; see `webanalytics.audits.content.terms.PageTerms`."""
-
-    terms: Numbers
-    counts: Numbers
-    words: Numbers
-    whole: Flags
-    totals: Numbers
-    once: Numbers
-    places: dict[str, Flags]
 
 
 class Together(NamedTuple):
@@ -76,14 +63,14 @@ class Together(NamedTuple):
     totals: Numbers  # one row for each page
     known: list[list[str]]  # the places of each page whose text is known
 
-    def pages(self) -> Iterator[Counted]:
+    def pages(self) -> Iterator[PageTerms]:
         """Yield the terms of each page."""
         start = begin = 0
         ends = zip(self.ends.tolist(), self.once_ends.tolist(), strict=True)
         for (end, stop), totals, known in zip(ends, self.totals, self.known, strict=True):
             terms, counts, words, whole = (column[start:end] for column in self[:4])
             places = {place: self.standing[PLACES.index(place), start:end] for place in known}
-            yield Counted(terms, counts, words, whole, totals, self.once[begin:stop], places)
+            yield PageTerms(terms, counts, words, whole, totals, self.once[begin:stop], places)
             start, begin = end, stop
 
 
@@ -249,19 +236,18 @@ class Lexicon(dict[str, int]):
             word.isascii() and word.isalpha() and self._language not in DOTTED_I and f".{word}" not in piece
         ):  # most are
             return [self[word.lower()] << 2], (piece[-1] == word[-1], piece[0] == word[0])
-        before, *found, _ = tokens(f"a {piece} a", self._language)
-        words = self._joined(found)
-        if not words:
-            return [], (0, before != "a")
-        words[-1], joins = words[-1] >> 2 << 2, words[-1] & 3
-        return words, (joins, before != "a")
-
-    def _joined(self, found: list[str]) -> list[int]:
-        alone = map(without_joint, found)
-        pairs = zip(found, alone, strict=True)
-        return [
-            self[word] << 2 | (token != word and 1 + token.endswith(UNSPACED_JOINT)) for token, word in pairs
+        runs = segment(f"a {piece} a", self._language).runs
+        joined = [
+            (word, place < len(run.words) and 1 + (not run.separator))
+            for run in runs
+            for place, word in enumerate(run.words, 1)
         ]
+        (_, begins), *found, _ = joined
+        words = [self[word] << 2 | joint for word, joint in found]
+        if not words:
+            return [], (0, begins)
+        words[-1], joins = words[-1] >> 2 << 2, words[-1] & 3
+        return words, (joins, begins)
 
     def _read(self, texts: Iterable[str]) -> list[Numbers]:
         whole = f"\n{_EDGE}\n".join(text.replace(_EDGE, "\n") for text in texts)

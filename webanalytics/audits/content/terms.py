@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.words import LONGEST, PORTION, SHARED_FROM, Numbers, Vocabulary
+from webanalytics.audits.content.words import LONGEST, PORTION, SHARED_FROM, Numbers, PageTerms, Vocabulary
 from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
@@ -45,36 +44,6 @@ PORTION_CHARACTERS = 2_000_000
 """About the most characters that are counted together."""
 
 
-@dataclass(frozen=True, eq=False)
-class PageTerms:
-    """The terms of one page: its words, and the phrases that it has twice or more."""
-
-    row: int  # of the page in the audit
-    name: str  # its address
-    language: str  # that its text was read in
-    terms: Numbers  # their numbers in the vocabulary: by falling frequency, then first appearance
-    counts: Numbers  # how often each occurs
-    words: Numbers  # how many words each has
-    whole: npt.NDArray[np.bool_]  # whether each stands for itself, and not only within one longer phrase
-    totals: Numbers  # by words of a term: all words of the page, all runs of two, and so on; the first is 0
-    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
-    # whether each term stands in a place, which is missing where that is not known
-    places: dict[str, npt.NDArray[np.bool_]]
-
-    @property
-    def sizes(self) -> Numbers:
-        """Of how many words or phrases each term is one."""
-        return self.totals[self.words]
-
-    def only(self, keep: npt.NDArray[np.bool_]) -> PageTerms:
-        """Return some of its terms."""
-        if keep.all():
-            return self
-        names = ("terms", "counts", "words", "whole")
-        places = {place: known[keep] for place, known in self.places.items()}
-        return replace(self, **{name: getattr(self, name)[keep] for name in names}, places=places)
-
-
 @dataclass(eq=False)
 class Terms:
     """The terms of several pages, each of them once: they hold numbers of a common vocabulary."""
@@ -87,7 +56,7 @@ class Terms:
         numbers = self.vocabulary.numbers(portion.names.splitlines(), portion.hashes)
         found = portion.found._replace(terms=numbers[portion.found.terms])
         for (row, name), page in zip(rows, found.pages(), strict=True):
-            self.pages.append(PageTerms(row, name, language, *page))
+            self.pages.append(page._replace(row=row, name=name, language=language))
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
@@ -98,7 +67,7 @@ class Terms:
         for number, page in enumerate(self.pages if len(known) else ()):
             phrases = page.once[may_be[page.once & last]]
             places = np.minimum(np.searchsorted(known, phrases), len(known) - 1)
-            self.pages[number] = replace(page, once=phrases[known[places] == phrases])
+            self.pages[number] = page._replace(once=phrases[known[places] == phrases])
         return self
 
     def of_length(self, min_length: int) -> Terms:
@@ -121,13 +90,9 @@ class Terms:
         for page in pages:
             is_used[page.terms] = True
         used, numbers = np.flatnonzero(is_used), np.cumsum(is_used, dtype=np.int32) - np.int32(1)
-        names, vocabulary = self.names(), Vocabulary()
+        names, vocabulary = self.vocabulary.names, Vocabulary()
         vocabulary.numbers([names[number] for number in used.tolist()], self.vocabulary.hashes[used])
-        return Terms(vocabulary, [replace(page, terms=numbers[page.terms]) for page in pages])
-
-    def names(self) -> list[str]:
-        """Return the terms by their numbers."""
-        return self.vocabulary.names
+        return Terms(vocabulary, [page._replace(terms=numbers[page.terms]) for page in pages])
 
     def column(self, name: str, kind: Any) -> Numbers:
         """Return what all pages have of a kind of numbers, page after page."""
@@ -136,8 +101,8 @@ class Terms:
     @property
     def totals(self) -> Numbers:
         """The sums of the pages' totals."""
-        sums: Numbers = np.asarray(np.sum([page.totals for page in self.pages], axis=0, dtype=np.int64))
-        return sums if self.pages else totals_of({})
+        sums: Numbers = np.sum([totals_of({}), *(page.totals for page in self.pages)], axis=0)
+        return sums
 
     def frequencies(self, terms: Sequence[str] | None = None) -> tuple[Numbers, Numbers]:
         """Return the frequencies of terms over all pages, and their numbers of pages.
@@ -339,7 +304,7 @@ def site_keywords(
 
 def _by_page(found: Terms, top: int) -> pd.DataFrame:
     """Return one row for each page and term, the most distinctive first."""
-    names = found.names()
+    names = found.vocabulary.names
     columns: dict[str, list[Any]] = {name: [] for name in _PAGE_COLUMNS}
     for page, scores in zip(found.pages, found.keyness(), strict=True):
         ranked = np.argsort(-np.nan_to_num(scores), kind="stable")
@@ -361,26 +326,20 @@ def _by_page(found: Terms, top: int) -> pd.DataFrame:
 
 def _by_site(found: Terms, top: int) -> pd.DataFrame:
     """Return one row for each term of the site, the most frequent first."""
-    names, (counts, pages) = found.names(), found.frequencies()
+    names, (counts, pages) = found.vocabulary.names, found.frequencies()
     size = len(names)
     words, whole = np.zeros(size, np.int64), np.zeros(size, bool)
     best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
     standing = {place: np.zeros(size, np.int64) for place in PLACES}
-    scores_of_pages = found.keyness()
-    for start in range(0, len(found.pages), PORTION):
-        some = Terms(found.vocabulary, found.pages[start : start + PORTION])
-        terms, scores = some.column("terms", np.int32), np.concatenate([*islice(scores_of_pages, PORTION)])
-        words[terms] = some.column("words", np.int8)
-        whole[terms[some.column("whole", bool)]] = True
-        known = np.where(np.isnan(scores), some.column("counts", np.int32), scores)
-        better = np.flatnonzero(known > best[terms])
-        better = better[np.lexsort((-better, known[better]))]  # the best one of the first page comes last
-        best[terms[better]] = known[better]
-        of_pages = np.repeat(np.arange(len(some.pages)), [len(page.terms) for page in some.pages])
-        best_page[terms[better]] = start + of_pages[better]
-        for page in some.pages:
-            for place, stands in page.places.items():
-                standing[place][page.terms[stands]] += 1
+    for place_of_page, (page, scores) in enumerate(zip(found.pages, found.keyness(), strict=True)):
+        words[page.terms] = page.words
+        whole[page.terms] |= page.whole
+        known = np.where(np.isnan(scores), page.counts, scores)
+        better = known > best[page.terms]
+        best[page.terms[better]] = known[better]
+        best_page[page.terms[better]] = place_of_page
+        for place, stands in page.places.items():
+            standing[place][page.terms[stands]] += 1
     order = np.lexsort((-best, -pages, -counts))
     order = order[whole[order]][:top]
     single = len(found.pages) < 2

@@ -100,6 +100,34 @@ class Vocabulary(dict[int, int]):
         return np.array(self._hashes, np.uint64)
 
 
+class PageTerms(NamedTuple):
+    """The terms of one page: its words, and the phrases that it has twice or more."""
+
+    terms: Numbers  # their numbers in a vocabulary: by falling frequency, then first appearance
+    counts: Numbers  # how often each occurs
+    words: Numbers  # how many words each has
+    whole: npt.NDArray[np.bool_]  # whether each stands for itself, and not only within one longer phrase
+    totals: Numbers  # by words of a term: all words of the page, all runs of two, and so on; the first is 0
+    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
+    # whether each term stands in a place, which is missing where that is not known
+    places: dict[str, npt.NDArray[np.bool_]]
+    row: int = 0  # of the page in the audit
+    name: str = ""  # its address
+    language: str = ""  # that its text was read in
+
+    @property
+    def sizes(self) -> Numbers:
+        """Of how many words or phrases each term is one."""
+        return self.totals[self.words]
+
+    def only(self, keep: npt.NDArray[np.bool_]) -> PageTerms:
+        """Return some of its terms."""
+        if keep.all():
+            return self
+        places = {place: known[keep] for place, known in self.places.items()}
+        return PageTerms(*(column[keep] for column in self[:4]), *self[4:6], places, *self[7:])
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text in order, in lower case.
 
