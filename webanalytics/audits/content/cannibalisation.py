@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,34 +62,23 @@ class _Claims:
     words: Numbers  # of the term
     # how distinctive it is against the pages that do not claim it
     scores: Scores
+    about: npt.NDArray[np.bool_]  # whether the text is about the term, not only the title
     # how much the page makes of it, where it is a single word, else 0; rare words count for more
     weights: Scores
 
-    @cached_property
-    def about(self) -> npt.NDArray[np.bool_]:
-        """Whether the text is about the term, not only the title."""
-        return self.scores > UNLIKELY
-
-    @cached_property
-    def _starts(self) -> Numbers:
-        return np.searchsorted(self.owners, np.arange(len(self.pages) + 1))
-
-    @cached_property
-    def _sorted(self) -> tuple[Numbers, Numbers, int]:
-        """The claims by page and term, in order, and where they are."""
+    def shared(self, ones: Numbers, others: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the claims that pairs of pages have in common: of which pair, the one's and the other's."""
         most = int(self.terms.max(initial=0)) + 1
         keys = self.owners * most + self.terms
         order = np.argsort(keys)
-        return keys[order], order, most
-
-    def shared(self, ones: Numbers, others: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the claims that pairs of pages have in common: of which pair, the one's and the other's."""
-        keys, order, most = self._sorted
-        counts = np.diff(self._starts)[ones]
-        mine, pairs = spans(self._starts[ones], counts), np.repeat(np.arange(len(ones)), counts)
+        starts, counts = (
+            np.searchsorted(self.owners, ones),
+            np.bincount(self.owners, minlength=len(self.pages))[ones],
+        )
+        mine, pairs = spans(starts, counts), np.repeat(np.arange(len(ones)), counts)
         wanted = others[pairs] * most + self.terms[mine]
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        both = np.flatnonzero(keys[at] == wanted)
+        at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+        both = np.flatnonzero(keys[order[at]] == wanted)
         return pairs[both], mine[both], order[at[both]]
 
 
@@ -156,8 +144,9 @@ def _claims(group: Terms) -> _Claims:
     rarity = np.log((len(pages) + 1) / np.maximum(1, np.bincount(terms, minlength=size)))
     at = np.concatenate(places)
     stands = np.concatenate([times[own] for times, own in zip(standing, places, strict=True)])
-    claim = (stands + (scores > UNLIKELY)) / 3 * rarity[terms]
-    return _Claims(pages, owners, at, terms, words, scores, np.where(words == 1, claim, 0.0))
+    about = scores > UNLIKELY
+    claim = np.where(words == 1, (stands + about) / 3 * rarity[terms], 0.0)
+    return _Claims(pages, owners, at, terms, words, scores, about, claim)
 
 
 def _claimed(page: PageTerms) -> Numbers:

@@ -86,12 +86,10 @@ class Terms:
 
     def part(self, pages: list[PageTerms]) -> Terms:
         """Return the terms of some of the pages, with a vocabulary of their own."""
-        is_used = np.zeros(len(self.vocabulary), bool)
-        for page in pages:
-            is_used[page.terms] = True
-        used, numbers = np.flatnonzero(is_used), np.cumsum(is_used, dtype=np.int32) - np.int32(1)
-        names, vocabulary = self.vocabulary.names, Vocabulary()
-        vocabulary.numbers([names[number] for number in used.tolist()], self.vocabulary.hashes[used])
+        used = np.flatnonzero(np.bincount(Terms(self.vocabulary, pages).column("terms", np.int32)))
+        numbers, vocabulary = np.zeros(len(self.vocabulary), np.int32), Vocabulary()
+        names = [self.vocabulary.names[number] for number in used.tolist()]
+        numbers[used] = vocabulary.numbers(names, self.vocabulary.hashes[used])
         return Terms(vocabulary, [page._replace(terms=numbers[page.terms]) for page in pages])
 
     def column(self, name: str, kind: Any) -> Numbers:
@@ -216,13 +214,9 @@ def grouped_terms(
             language = language_of(detected, declared)
             group = group_of(row, language)
             if group is not None:
-                places = (title, _first_heading(headings), description, first_paragraph(text))
-                yield (
-                    group,
-                    language,
-                    (row, _address(site, row)),
-                    (text, dict(zip(PLACES, places, strict=True))),
-                )
+                beside = (title, _first_heading(headings), description, first_paragraph(text))
+                texts = text, dict(zip(PLACES, beside, strict=True))
+                yield group, language, (row, _address(site, row)), texts
 
     how: dict[str, Any] = {"sizes": sizes, "min_length": min_length, "stop_words": stop_words}
     return count_pages(pages(), **how, share=len(site.good) >= SHARED_FROM)

@@ -124,8 +124,9 @@ class PageTerms(NamedTuple):
         """Return some of its terms."""
         if keep.all():
             return self
+        terms, counts, words, whole = (column[keep] for column in self[:4])
         places = {place: known[keep] for place, known in self.places.items()}
-        return PageTerms(*(column[keep] for column in self[:4]), *self[4:6], places, *self[7:])
+        return self._replace(terms=terms, counts=counts, words=words, whole=whole, places=places)
 
 
 def words(text: str) -> list[str]:
