@@ -71,10 +71,8 @@ class _Claims:
         most = int(self.terms.max(initial=0)) + 1
         keys = self.owners * most + self.terms
         order = np.argsort(keys)
-        starts, counts = (
-            np.searchsorted(self.owners, ones),
-            np.bincount(self.owners, minlength=len(self.pages))[ones],
-        )
+        starts = np.searchsorted(self.owners, ones)
+        counts = np.searchsorted(self.owners, ones, "right") - starts
         mine, pairs = spans(starts, counts), np.repeat(np.arange(len(ones)), counts)
         wanted = others[pairs] * most + self.terms[mine]
         at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)

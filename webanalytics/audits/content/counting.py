@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, combinations
 from threading import get_ident
 from typing import Any, NamedTuple
 
@@ -179,18 +179,9 @@ class Lexicon(dict[str, int]):
         ends, once_ends = (
             np.cumsum(np.bincount(terms.pages, minlength=len(pages))) for terms in (found, once)
         )
-        return Together(
-            self._terms_at(words, found),
-            found.counts.astype(np.int32),
-            found.sizes.astype(np.int8),
-            found.whole,
-            self._standing(runs, page, place, found, is_unspaced),
-            ends,
-            once.keys,
-            once_ends,
-            totals,
-            known,
-        )
+        numbers = self._terms_at(words, found), found.counts.astype(np.int32), found.sizes.astype(np.int8)
+        stand = self._standing(runs, page, place, found, is_unspaced)
+        return Together(*numbers, found.whole, stand, ends, once.keys, once_ends, totals, known)
 
     def _distinct(self, runs: list[_Runs], page: Numbers, is_main: Flags) -> tuple[_Found, _Found]:
         """Return the terms of the main texts in order, and the phrases that a page has once."""
@@ -209,7 +200,7 @@ class Lexicon(dict[str, int]):
         numbers[sizes[order], at[order]] = np.cumsum(is_new) - 1
         every = _Found(keys[first], sizes[first], pages[first], at[first], counts, np.ones(len(first), bool))
         is_term = (every.sizes == 1) | (counts >= LEAST)
-        for size, inner in ((2, 1), (3, 1), (3, 2)):  # what stands in one longer phrase only is as frequent
+        for size, inner in combinations(range(LONGEST, 0, -1), 2):  # as often only within one longer phrase
             longer = np.flatnonzero((every.sizes == size) & is_term)
             for offset in range(size - inner + 1):
                 within = numbers[inner, every.at[longer] + offset]
@@ -316,9 +307,8 @@ def _within(pages: Numbers, values: Numbers) -> Numbers:
 
 def _mixed(keys: Numbers, sizes: Any, pages: Numbers) -> Numbers:
     """Return hashes that are others for each number of words and each page."""
-    made: Numbers = (
-        keys + np.asarray(sizes, np.uint64) * np.uint64(_SIZE) + pages.astype(np.uint64) * np.uint64(_PAGE)
-    )
+    sized = keys + np.asarray(sizes, np.uint64) * np.uint64(_SIZE)
+    made: Numbers = sized + pages.astype(np.uint64) * np.uint64(_PAGE)
     return made
 
 
@@ -356,11 +346,8 @@ def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, texts: S
     terms = np.flatnonzero(numbers >= 0)
     terms = terms[np.argsort(numbers[terms])]
     numbers[terms] = np.arange(len(terms))
-    names, hashes = lexicon.vocabulary.names, lexicon.vocabulary.hashes[terms]
+    known = lexicon.vocabulary
+    names = "\n".join([known.names[term] for term in terms.tolist()])
     if len(lexicon) > _MOST_WORDS:
         forget_lexicons()
-    return Portion(
-        "\n".join([names[term] for term in terms.tolist()]),
-        hashes,
-        found._replace(terms=numbers[found.terms].astype(np.int32)),
-    )
+    return Portion(names, known.hashes[terms], found._replace(terms=numbers[found.terms].astype(np.int32)))
