@@ -321,22 +321,30 @@ def _by_page(found: Terms, top: int) -> pd.DataFrame:
 def _by_site(found: Terms, top: int) -> pd.DataFrame:
     """Return one row for each term of the site, the most frequent first."""
     names, (counts, pages) = found.vocabulary.names, found.frequencies()
-    size = len(names)
-    words, whole = np.zeros(size, np.int64), np.zeros(size, bool)
+    size, terms = len(names), found.column("terms", np.int32)
+    words, whole = np.zeros(size, np.int8), np.zeros(size, bool)
+    words[terms] = found.column("words", np.int8)
+    whole[terms[found.column("whole", bool)]] = True
+    enough = whole & (counts >= np.sort(counts[whole])[-top:][:1])  # others are not shown
+    chosen = np.flatnonzero(enough[terms])
+    owners = np.repeat(np.arange(len(found.pages)), [len(page.terms) for page in found.pages])[chosen]
+    terms, here = terms[chosen], found.column("counts", np.int32)[chosen]
+    known = here.astype(float)
+    if not (single := len(found.pages) < 2):
+        lengths = found.column("words", np.int8)[chosen]
+        sizes = np.array([page.totals for page in found.pages])[owners, lengths]
+        known = keyness(here, sizes, counts[terms] - here, found.totals[lengths] - sizes)
     best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
-    standing = {place: np.zeros(size, np.int64) for place in PLACES}
-    for place_of_page, (page, scores) in enumerate(zip(found.pages, found.keyness(), strict=True)):
-        words[page.terms] = page.words
-        whole[page.terms] |= page.whole
-        known = np.where(np.isnan(scores), page.counts, scores)
-        better = known > best[page.terms]
-        best[page.terms[better]] = known[better]
-        best_page[page.terms[better]] = place_of_page
-        for place, stands in page.places.items():
-            standing[place][page.terms[stands]] += 1
+    np.maximum.at(best, terms, known)
+    first = np.flatnonzero(known == best[terms])[::-1]  # of equal pages the first is written last
+    best_page[terms[first]] = owners[first]
+    standing = {}
+    for place in PLACES:
+        stands = [page.places.get(place, np.zeros(len(page.terms), bool)) for page in found.pages]
+        flags = np.concatenate([np.empty(0, bool), *stands])[chosen]
+        standing[place] = np.bincount(terms[flags], minlength=size)
     order = np.lexsort((-best, -pages, -counts))
     order = order[whole[order]][:top]
-    single = len(found.pages) < 2
     cells = {
         "keyword": [names[number] for number in order.tolist()],
         "words": words[order].tolist(),
