@@ -176,9 +176,8 @@ class Lexicon(dict[str, int]):
         for size, run in enumerate(runs, 1):
             stand = run.stand & (place < 0) & (size in self._sizes)
             totals[:, size] = np.bincount(page[stand], minlength=len(pages))
-        ends, once_ends = (
-            np.cumsum(np.bincount(terms.pages, minlength=len(pages))) for terms in (found, once)
-        )
+        of_pages = (np.bincount(side.pages, minlength=len(pages)) for side in (found, once))
+        ends, once_ends = map(np.cumsum, of_pages)
         numbers = self._terms_at(words, found), found.counts.astype(np.int32), found.sizes.astype(np.int8)
         stand = self._standing(runs, page, place, found, is_unspaced)
         return Together(*numbers, found.whole, stand, ends, once.keys, once_ends, totals, known)
@@ -223,9 +222,8 @@ class Lexicon(dict[str, int]):
         if piece == _EDGE:
             return [0], (0, 0)
         word = piece.strip(_PUNCTUATION)
-        if (
-            word.isascii() and word.isalpha() and self._language not in DOTTED_I and f".{word}" not in piece
-        ):  # most are
+        plain = word.isascii() and word.isalpha() and f".{word}" not in piece
+        if plain and self._language not in DOTTED_I:  # most are
             return [self[word.lower()] << 2], (piece[-1] == word[-1], piece[0] == word[0])
         runs = segment(f"a {piece} a", self._language).runs
         joined = [

@@ -36,7 +36,6 @@ Scores = npt.NDArray[np.float64]
 TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 """Most terms shown of a page and of a site."""
 
-
 KEPT_LENGTHS = (3, 4)
 """Fewest letters of terms that are counted once, for all that asks for so many letters."""
 
@@ -174,18 +173,16 @@ def _portions(
 ) -> Iterator[tuple[tuple[Hashable, str, list[tuple[int, str]]], list[Texts]]]:
     """Yield pages of one group and language by their rows, and their texts."""
     waiting: defaultdict[tuple[Hashable, str], list[tuple[tuple[int, str], Texts]]] = defaultdict(list)
-    size: defaultdict[tuple[Hashable, str], int] = defaultdict(int)
 
     def portion(key: tuple[Hashable, str]) -> Any:
         rows, texts = zip(*waiting.pop(key), strict=True)
-        del size[key]
         return (*key, list(rows)), list(texts)
 
     for group, language, row, texts in pages:
         key = group, language
         waiting[key].append((row, texts))
-        size[key] += len(texts[0])
-        if len(waiting[key]) >= PORTION or size[key] >= PORTION_CHARACTERS:
+        size = sum(len(text) for _, (text, _) in waiting[key])
+        if len(waiting[key]) >= PORTION or size >= PORTION_CHARACTERS:
             yield portion(key)
     yield from map(portion, list(waiting))
 
