@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webanalytics.audits.content import counting
 from webanalytics.audits.content.counting import Lexicon
 from webanalytics.audits.content.words import LEAST, Vocabulary
 from webanalytics.page.keywords.keywords import count_keywords, places_of
+from webanalytics.page.keywords.segmentation import Segmented, segment
 
 SIZES = (1, 2, 3)
 WORDS = "green tea keeps tea's l'homme wi-fi c++ r&d the of state charge x Bürger:innen straße ΟΔΥΣΣΕΥΣ 검색 hdr10 ½"
@@ -102,7 +104,9 @@ def test_terms_of_scripts_without_spaces(text: str) -> None:
     pytest.importorskip("rjieba", reason='rjieba is not installed: in the clone, pip install ".[cjk]"')
     language = "zh" if "网站" in text else "ja"
     lexicon = Lexicon(language)
-    _, found, _ = lexicon.count([("Sea lamps", {}), (text, {"title": text[:6]}), ("Oil lamps", {"h1": text})]).pages()
+    _, found, _ = lexicon.count(
+        [("Sea lamps", {}), (text, {"title": text[:6]}), ("Oil lamps", {"h1": text})]
+    ).pages()
     names, plain = lexicon.vocabulary.names, plainly(text, language)
     expected = {term: times for size in (3, 2) for term, times in plain[size].items() if times >= LEAST}
     expected |= plain[1]
@@ -111,6 +115,45 @@ def test_terms_of_scripts_without_spaces(text: str) -> None:
     assert len(set(terms)) == len(terms)
     at = {term for term, stands in zip(terms, found.places["title"].tolist(), strict=True) if stands}
     assert at == set(places_of(terms, {"title": text[:6]}, language, SIZES)["title"])
+
+
+@given(pages=st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
+def test_pages_that_are_counted_together_are_those_that_are_counted_alone(
+    pages: list[tuple[str, str]],
+) -> None:
+    given_pages = [(text, {"h1": heading}) for text, heading in pages]
+    together = Lexicon("en", min_length=3)
+    found = [*together.count(given_pages).pages()]
+    for page, each in zip(given_pages, found, strict=True):
+        alone = Lexicon("en", min_length=3)
+        [other] = alone.count([page]).pages()
+        names = [
+            [lexicon.vocabulary.names[term] for term in terms.terms]
+            for lexicon, terms in ((together, each), (alone, other))
+        ]
+        assert names[0] == names[1]
+        for one, same in zip(each[1:5], other[1:5], strict=True):
+            assert one.tolist() == same.tolist()
+        assert sorted(each.once.tolist()) == sorted(other.once.tolist())
+        assert each.places["h1"].tolist() == other.places["h1"].tolist()
+
+
+def test_what_was_read_is_not_looked_at_again_where_a_word_is_of_another_script(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+
+    def look(text: str, language: str) -> Segmented:
+        looked.append(text)
+        return segment(text, language)
+
+    monkeypatch.setattr(counting, "segment", look)
+    lexicon, page = Lexicon("en"), ("A storm lantern's wi-fi, in 日本語 or English.", {})
+    lexicon.count([page, page])
+    assert looked
+    looked.clear()
+    lexicon.count([page, page])
+    assert not looked
 
 
 def test_a_text_without_words_has_no_terms() -> None:

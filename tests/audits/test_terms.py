@@ -86,6 +86,13 @@ def test_the_whole_site(site: wa.Audit) -> None:
     assert len(site.keywords("site", top=2)) == 2
 
 
+@pytest.mark.parametrize("top", [1, 2, 3, 5, 8, 13])
+def test_fewer_terms_of_a_site_are_the_first_of_all(site: wa.Audit, top: int) -> None:
+    every = site.keywords("site", top=1000)
+    assert len(every) > 13
+    pd.testing.assert_frame_equal(site.keywords("site", top=top), every.head(top))
+
+
 def test_the_text_of_menus_is_not_counted() -> None:
     menu = "<nav>" + "<a href=/x>Lampshop</a>" * 40 + "</nav>"
     audit = audited(a=page(LAMPS) + menu, b=page(TIDES) + menu)
