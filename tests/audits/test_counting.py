@@ -148,7 +148,8 @@ def test_what_was_read_is_not_looked_at_again_where_a_word_is_of_another_script(
         return segment(text, language)
 
     monkeypatch.setattr(counting, "segment", look)
-    lexicon, page = Lexicon("en"), ("A storm lantern's wi-fi, in 日本語 or English.", {})
+    lexicon = Lexicon("en")
+    page: counting.Texts = ("A storm lantern's wi-fi, in 日本語 or English.", {})
     lexicon.count([page, page])
     assert looked
     looked.clear()
