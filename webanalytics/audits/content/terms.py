@@ -106,9 +106,12 @@ class Terms:
 
         Those of the whole vocabulary by default. Phrases that a page has once are counted too.
         """
-        known, size = self.column("terms", np.int32), len(self.vocabulary) + 1
-        counts = np.bincount(known, self.column("counts", np.int32), size).astype(np.int64)
-        pages = np.bincount(known, minlength=size)
+        counts, pages = np.zeros((2, size := len(self.vocabulary) + 1), np.int64)
+        for start in range(0, len(self.pages), PORTION):  # numbers of all pages take much memory
+            some = Terms(self.vocabulary, self.pages[start : start + PORTION])
+            known = some.column("terms", np.int32)
+            counts += np.bincount(known, some.column("counts", np.int32), size).astype(np.int64)
+            pages += np.bincount(known, minlength=size)
         hashes = (self.vocabulary if terms is None else Vocabulary(terms)).hashes
         if terms is not None:
             chosen = [self.vocabulary.get(known, len(self.vocabulary)) for known in hashes.tolist()]
@@ -121,11 +124,9 @@ class Terms:
         """Yield how distinctive its terms are of each page against all others; NaN for a single page."""
         (counts, _), totals = self.frequencies(), self.totals
         for page in self.pages:
-            if len(self.pages) < 2:
-                yield np.full(len(page.terms), np.nan)
-                continue
             elsewhere = counts[page.terms] - page.counts
-            yield keyness(page.counts, page.sizes, elsewhere, totals[page.words] - page.sizes)
+            scores = keyness(page.counts, page.sizes, elsewhere, totals[page.words] - page.sizes)
+            yield scores if len(self.pages) > 1 else np.full(len(scores), np.nan)
 
 
 def totals_of(totals: Mapping[int, int]) -> Numbers:
@@ -149,15 +150,14 @@ def count_pages(
     *,
     sizes: Iterable[int],
     min_length: int,
-    stop_words: Any = None,
+    stop_words: tuple[str, ...] | str | None = None,
     share: bool = False,
 ) -> dict[Hashable, Terms]:
     """Return the terms of pages by group, in the order of their rows; processes may ``share`` the work."""
     from webanalytics.audits.content import counting  # takes time to load
     from webanalytics.runs.workers.shared import shared_out
 
-    stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
-    how = (tuple(sizes), min_length, stop)
+    how = (tuple(sizes), min_length, stop_words)
     messages = ((of, (how, of[1], texts)) for of, texts in _portions(pages))
     found: dict[Hashable, Terms] = {}
     for (group, language, rows), portion in shared_out(counting.count_portion, messages, share):
@@ -193,7 +193,7 @@ def grouped_terms(
     *,
     sizes: Iterable[int] = (1, 2, 3),
     min_length: int = 4,
-    stop_words: Any = None,
+    stop_words: tuple[str, ...] | str | None = None,
 ) -> dict[Hashable, Terms]:
     """Return the terms of the contents of an audit's pages that were read, each page once, by group.
 
@@ -324,13 +324,13 @@ def _by_site(found: Terms, top: int) -> pd.DataFrame:
     whole[terms[found.column("whole", bool)]] = True
     enough = whole & (counts >= np.sort(counts[whole])[-top:][:1])  # others are not shown
     chosen = np.flatnonzero(enough[terms])
-    owners = np.repeat(np.arange(len(found.pages)), [len(page.terms) for page in found.pages])[chosen]
+    numbers = np.arange(len(found.pages), dtype=np.int32)
+    owners = np.repeat(numbers, [len(page.terms) for page in found.pages])[chosen]
     terms, here = terms[chosen], found.column("counts", np.int32)[chosen]
-    known = here.astype(float)
-    if not (single := len(found.pages) < 2):
-        lengths = found.column("words", np.int8)[chosen]
-        sizes = np.array([page.totals for page in found.pages])[owners, lengths]
-        known = keyness(here, sizes, counts[terms] - here, found.totals[lengths] - sizes)
+    lengths, single = found.column("words", np.int8)[chosen], len(found.pages) < 2
+    sizes = np.array([page.totals for page in found.pages]).reshape(-1, LONGEST + 1)[owners, lengths]
+    scores = keyness(here, sizes, counts[terms] - here, found.totals[lengths] - sizes)
+    known = here.astype(float) if single else scores
     best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
     np.maximum.at(best, terms, known)
     first = np.flatnonzero(known == best[terms])[::-1]  # of equal pages the first is written last
