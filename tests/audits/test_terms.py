@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.audits.content.counting import Counted, Lexicon, Texts
+from webanalytics.audits.content.counting import Lexicon, Texts, Together
 from webanalytics.audits.content.terms import count_pages
 from webanalytics.errors import ParameterError
 
@@ -86,6 +86,13 @@ def test_the_whole_site(site: wa.Audit) -> None:
     assert len(site.keywords("site", top=2)) == 2
 
 
+@pytest.mark.parametrize("top", [1, 2, 3, 5, 8, 13])
+def test_fewer_terms_of_a_site_are_the_first_of_all(site: wa.Audit, top: int) -> None:
+    every = site.keywords("site", top=1000)
+    assert len(every) > 13
+    pd.testing.assert_frame_equal(site.keywords("site", top=top), every.head(top))
+
+
 def test_the_text_of_menus_is_not_counted() -> None:
     menu = "<nav>" + "<a href=/x>Lampshop</a>" * 40 + "</nav>"
     audit = audited(a=page(LAMPS) + menu, b=page(TIDES) + menu)
@@ -148,7 +155,7 @@ def test_the_pages_are_counted_once_for_all_that_asks(
     counted: list[str] = []
     count = Lexicon.count
 
-    def counting(self: Lexicon, pages: Sequence[Texts]) -> list[Counted]:
+    def counting(self: Lexicon, pages: Sequence[Texts]) -> Together:
         counted.extend(text for text, _ in pages)
         return count(self, pages)
 
@@ -175,7 +182,7 @@ def test_terms_of_more_letters_are_those_that_are_counted_so(language: str) -> N
     counted, chosen = (count_pages(pages, sizes=(1, 2, 3), min_length=least)[""] for least in (4, 3))
     found = []
     for terms in (counted, chosen.settle().of_length(4)):
-        names, (counts, pages) = terms.names(), terms.frequencies()
+        names, (counts, pages) = terms.vocabulary.names, terms.frequencies()
         used = {number for each in terms.pages for number in each.terms.tolist()}
         found.append(({(names[n], int(counts[n]), int(pages[n])) for n in used}, len(used)))
         found[-1][0].update((each.name, *(names[n] for n in each.terms)) for each in terms.pages)

@@ -7,25 +7,30 @@ grows with the number of pages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from webanalytics.audits.content.terms import PageTerms, Scores, Terms, terms_of
-from webanalytics.audits.content.words import Numbers
+from webanalytics.audits.content.nearest import spans
+from webanalytics.audits.content.terms import Scores, Terms, terms_of
+from webanalytics.audits.content.words import Numbers, PageTerms
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.page.keywords.keyness import UNLIKELY, keyness
 from webanalytics.runs.boundary import watched
-from webanalytics.runs.frames.schema import frame_of
+from webanalytics.runs.frames.schema import make_columns
 from webanalytics.urls import host_of
 
 NEIGHBOURS = 10
 """Pages with which each page is compared for each of its terms: those that claim it next most."""
+
+PAIRS = 20_000
+"""Pairs of pages that are compared together."""
 
 SHORTEST_TERM = 3
 """Fewest letters of a word: shorter ones are seldom what a page is about."""
@@ -48,18 +53,31 @@ _COLUMNS: dict[str, Dtype] = {
 
 @dataclass(eq=False)
 class _Claims:
-    """What one page is about: the terms in its title or main heading that its text has too."""
+    """What pages are about: the terms in title or main heading that a text has too, page after page."""
 
-    page: PageTerms
-    places: dict[int, int]  # each term that it claims, to its position among the page's terms
-    # how distinctive each is against the pages that do not claim it
-    scores: dict[int, float] = field(default_factory=dict)
-    # how much the page makes of each single word among them; rare words count for more
-    weights: dict[int, float] = field(default_factory=dict)
+    pages: list[PageTerms]
+    owners: Numbers  # whose claim each is,
+    places: Numbers  # at which position among the page's terms
+    terms: Numbers
+    words: Numbers  # of the term
+    # how distinctive it is against the pages that do not claim it
+    scores: Scores
+    about: npt.NDArray[np.bool_]  # whether the text is about the term, not only the title
+    # how much the page makes of it, where it is a single word, else 0; rare words count for more
+    weights: Scores
 
-    def about(self, term: int) -> bool:
-        """Return whether the text is about a term, not only the title."""
-        return self.scores[term] > UNLIKELY
+    def shared(self, ones: Numbers, others: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the claims that pairs of pages have in common: of which pair, the one's and the other's."""
+        most = int(self.terms.max(initial=0)) + 1
+        keys = self.owners * most + self.terms
+        order = np.argsort(keys)
+        starts = np.searchsorted(self.owners, ones)
+        counts = np.searchsorted(self.owners, ones, "right") - starts
+        mine, pairs = spans(starts, counts), np.repeat(np.arange(len(ones)), counts)
+        wanted = others[pairs] * most + self.terms[mine]
+        at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+        both = np.flatnonzero(keys[order[at]] == wanted)
+        return pairs[both], mine[both], order[at[both]]
 
 
 def rivals(site: Site, min_score: float) -> pd.DataFrame:
@@ -71,19 +89,21 @@ def rivals(site: Site, min_score: float) -> pd.DataFrame:
 
 
 def _rivals(site: Site, min_score: float) -> pd.DataFrame:
-    found = []
-    names: list[str] = []
+    cells: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for group in _groups(site):
-        names = group.names()
-        claims = _claims(group)
-        pairs = _candidates(claims)
-        for one, other in watched(pairs, len(pairs), "competing pages", "pair"):
-            score = _likeness(claims[one].weights, claims[other].weights)
-            if score >= min_score:
-                pair = _pair(claims[one], claims[other], score, names)
-                found += [] if pair is None else [pair]
-    found.sort(key=lambda row: (-row["score"], -row["distinctiveness"]))
-    return frame_of(_COLUMNS, found)
+        claims, names = _claims(group), group.vocabulary.names
+        ones, others = _candidates(claims)
+        starts = range(0, len(ones), PAIRS)
+        for start in watched(starts, len(starts), "competing pages", "portion"):
+            one, other = ones[start : start + PAIRS], others[start : start + PAIRS]
+            scores = _likeness(claims, one, other)
+            close = np.flatnonzero(scores >= min_score)
+            found = _pairs(claims, one[close], other[close], scores[close], names)
+            for name, values in found.items():
+                cells[name] += values
+    order = np.lexsort((-np.array(cells["distinctiveness"]), -np.array(cells["score"]))).tolist()
+    ranked = {name: [values[row] for row in order] for name, values in cells.items()}
+    return pd.DataFrame(make_columns(ranked, _COLUMNS))
 
 
 def _groups(site: Site) -> Iterator[Terms]:
@@ -104,84 +124,93 @@ def _groups(site: Site) -> Iterator[Terms]:
             yield whole.part(pages)
 
 
-def _claims(group: Terms) -> list[_Claims]:
-    """Return what each page of a group is about."""
-    counts, _ = group.frequencies()
-    words_of_others, users = np.tile(group.totals, (len(counts), 1)), np.zeros(len(counts), np.int64)
-    found = []
-    for page in group.pages:
-        nowhere = np.zeros(len(page.terms), bool)
-        places = np.flatnonzero(page.places.get("title", nowhere) | page.places.get("h1", nowhere))
-        terms = page.terms[places]
-        counts[terms] -= page.counts[places]
-        words_of_others[terms] -= page.totals
-        users[terms] += 1
-        found.append(_Claims(page, dict(zip(terms.tolist(), places.tolist(), strict=True))))
-    rarity = np.log((len(found) + 1) / np.maximum(1, users))
-    for one in found:
-        _weigh(one, counts, words_of_others, rarity)
-    return found
-
-
-def _weigh(one: _Claims, counts: Numbers, totals: Numbers, rarity: Scores) -> None:
-    """Fill in how distinctive the terms of a page are, and how much it makes of each word."""
-    page, places = one.page, np.array([*one.places.values()], np.int64)
-    terms, words = page.terms[places], page.words[places]
-    scores = np.nan_to_num(
-        keyness(page.counts[places], page.sizes[places], counts[terms], totals[terms, words])
+def _claims(group: Terms) -> _Claims:
+    """Return what the pages of a group are about."""
+    pages, (counts, _) = group.pages, group.frequencies()
+    standing = [_claimed(page) for page in pages]
+    places = [np.flatnonzero(times) for times in standing]
+    owners, size = np.repeat(np.arange(len(pages)), [*map(len, places)]), len(counts)
+    terms, words, here = (
+        np.concatenate([getattr(page, name)[own] for page, own in zip(pages, places, strict=True)])
+        for name in ("terms", "words", "counts")
     )
-    one.scores = dict(zip(terms.tolist(), scores.tolist(), strict=True))
-    standing = [page.places[place][places] for place in ("title", "h1") if place in page.places]
-    claim = (np.sum(standing, axis=0) + (scores > UNLIKELY)) / 3 * rarity[terms]
-    one.weights = {int(terms[n]): float(claim[n]) for n in np.flatnonzero(words == 1).tolist()}
+    totals = np.array([page.totals for page in pages])
+    elsewhere = counts - np.bincount(terms, here, size)
+    sums = [np.bincount(terms, total, size) for total in totals[owners].T]
+    rest = (group.totals - np.transpose(sums))[terms, words]
+    scores = np.nan_to_num(keyness(here, totals[owners, words], elsewhere[terms], rest))
+    rarity = np.log((len(pages) + 1) / np.maximum(1, np.bincount(terms, minlength=size)))
+    at = np.concatenate(places)
+    stands = np.concatenate([times[own] for times, own in zip(standing, places, strict=True)])
+    about = scores > UNLIKELY
+    claim = np.where(words == 1, (stands + about) / 3 * rarity[terms], 0.0)
+    return _Claims(pages, owners, at, terms, words, scores, about, claim)
 
 
-def _candidates(claims: list[_Claims]) -> list[tuple[int, int]]:
+def _claimed(page: PageTerms) -> Numbers:
+    """Return in how many of title and main heading each term of a page stands."""
+    nowhere = np.zeros(len(page.terms), np.int8)
+    return nowhere + page.places.get("title", nowhere) + page.places.get("h1", nowhere)
+
+
+def _candidates(claims: _Claims) -> tuple[Numbers, Numbers]:
     """Return pairs of pages to compare: for each word, pages with claims next to each other in strength."""
-    index: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
-    for number, one in enumerate(claims):
-        for term, weight in one.weights.items():
-            if one.about(term):
-                index[term].append((-weight, number))
-    pairs = set()
-    for users in index.values():
-        users.sort()
-        for place, (_, number) in enumerate(users):
-            for _, other in users[place + 1 : place + 1 + NEIGHBOURS]:
-                pairs.add((min(number, other), max(number, other)))
-    return sorted(pairs)
+    chosen = np.flatnonzero((claims.weights > 0) & claims.about)
+    owners, terms = claims.owners[chosen], claims.terms[chosen]
+    order = np.lexsort((owners, -claims.weights[chosen], terms))
+    owners, terms = owners[order], terms[order]
+    pairs = [np.empty((0, 2), np.int64)]
+    for step in range(1, NEIGHBOURS + 1):
+        same = terms[step:] == terms[:-step]
+        pairs.append(np.column_stack([owners[:-step][same], owners[step:][same]]))
+    both = np.sort(np.concatenate(pairs), axis=1)
+    ones, others = np.divmod(np.unique(both[:, 0] * len(claims.pages) + both[:, 1]), len(claims.pages))
+    return ones, others
 
 
-def _likeness(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """Return the weighted Jaccard similarity of two pages' claims."""
-    least = sum(min(weight, other[term]) for term, weight in one.items() if term in other)
-    return least / (sum(one.values()) + sum(other.values()) - least) if least else 0.0
+def _likeness(claims: _Claims, ones: Numbers, others: Numbers) -> Scores:
+    """Return the weighted Jaccard similarity of the claims of pairs of pages."""
+    pairs, mine, theirs = claims.shared(ones, others)
+    least = np.bincount(pairs, np.minimum(claims.weights[mine], claims.weights[theirs]), len(ones))
+    sums = np.bincount(claims.owners, claims.weights, len(claims.pages))
+    made: Scores = least / np.maximum(sums[ones] + sums[others] - least, np.finfo(float).tiny)
+    return made
 
 
-def _pair(one: _Claims, other: _Claims, score: float, names: list[str]) -> dict[str, Any] | None:
-    """Return the row of a pair, None where no term that both texts are about stands behind it."""
-    shared = [term for term in one.places if term in other.places]
-    about = [term for term in shared if one.about(term) and other.about(term)]
-    if not about:
-        return None
-    length = {term: int(one.page.words[one.places[term]]) for term in shared}
-    term = max(about, key=lambda term: (length[term], min(one.scores[term], other.scores[term])))
-    if other.scores[term] > one.scores[term]:
-        one, other = other, one
-    place, rival = one.places[term], other.places[term]
+def _pairs(
+    claims: _Claims, ones: Numbers, others: Numbers, scores: Scores, names: list[str]
+) -> dict[str, list[Any]]:
+    """Return the columns of pairs behind which a term stands that both texts are about."""
+    pairs, mine, theirs = claims.shared(ones, others)
+    known = claims.scores
+    about = np.flatnonzero(claims.about[mine] & claims.about[theirs])
+    weaker = np.minimum(known[mine], known[theirs])[about]
+    ranked = about[np.lexsort((-weaker, -claims.words[mine[about]], pairs[about]))]
+    of, first = np.unique(pairs[ranked], return_index=True)
+    best = ranked[first]
+    turned = known[theirs[best]] > known[mine[best]]
+    sides = np.where(turned, theirs[best], mine[best]), np.where(turned, mine[best], theirs[best])
+    shared: defaultdict[int, list[str]] = defaultdict(list)
+    single = np.flatnonzero(claims.words[mine] == 1)
+    for pair, term in zip(pairs[single].tolist(), claims.terms[mine[single]].tolist(), strict=True):
+        shared[pair].append(names[term])
+    one, other = (
+        [(claims.pages[claims.owners[claim]], int(claims.places[claim])) for claim in side.tolist()]
+        for side in sides
+    )
     return {
-        "keyword": names[term],
-        "url": one.page.name,
-        "rival": other.page.name,
-        "score": score,
-        "places": _places(one.page, place),
-        "rival_places": _places(other.page, rival),
-        "frequency": int(one.page.counts[place]),
-        "rival_frequency": int(other.page.counts[rival]),
-        "distinctiveness": one.scores[term],
-        "rival_distinctiveness": other.scores[term],
-        "shared": ", ".join(names[number] for number in shared if length[number] == 1),
-        "language": one.page.language,
+        "keyword": [names[term] for term in claims.terms[sides[0]].tolist()],
+        "url": [page.name for page, _ in one],
+        "rival": [page.name for page, _ in other],
+        "score": scores[of].tolist(),
+        "places": [_places(page, place) for page, place in one],
+        "rival_places": [_places(page, place) for page, place in other],
+        "frequency": [int(page.counts[place]) for page, place in one],
+        "rival_frequency": [int(page.counts[place]) for page, place in other],
+        "distinctiveness": known[sides[0]].tolist(),
+        "rival_distinctiveness": known[sides[1]].tolist(),
+        "shared": [", ".join(shared[pair]) for pair in of.tolist()],
+        "language": [page.language for page, _ in one],
     }
 
 

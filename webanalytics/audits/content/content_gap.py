@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import replace
 from heapq import nlargest
 from typing import Any, TypeAlias
 
@@ -12,14 +11,13 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.content.terms import (
-    PageTerms,
     Terms,
     checked_sizes,
     count_pages,
     grouped_terms,
     totals_of,
 )
-from webanalytics.audits.content.words import LONGEST, Vocabulary
+from webanalytics.audits.content.words import LONGEST, PageTerms, Vocabulary
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS
@@ -156,8 +154,8 @@ def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str
 def _joined(sides: Iterable[Terms]) -> Terms:
     made = Terms()
     for side in sides:
-        numbers = made.numbers(side.names())
-        made.pages += [replace(page, terms=numbers[page.terms]) for page in side.pages]
+        numbers = made.vocabulary.numbers(side.vocabulary.names, side.vocabulary.hashes)
+        made.pages += [page._replace(terms=numbers[page.terms]) for page in side.pages]
     return made
 
 
@@ -191,25 +189,16 @@ def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, 
             size: round(float(np.nanmax((counts / density)[words == size], initial=0))) for size in alone
         }
         terms = found.setdefault(language, Terms())
-        terms.pages.append(
-            PageTerms(
-                row,
-                str(url),
-                language,
-                terms.numbers(rows["keyword"].tolist()),
-                counts,
-                words,
-                np.ones(len(rows), bool),
-                totals_of({size: whole[size] or alone[size] for size in alone}),
-                np.empty(0, np.uint64),
-                {},
-            )
-        )
+        numbers = np.array([*map(terms.vocabulary.of, rows["keyword"])], np.int32)
+        totals = totals_of({size: whole[size] or alone[size] for size in alone})
+        is_whole, once = np.ones(len(rows), bool), np.empty(0, np.uint64)
+        page = PageTerms(numbers, counts, words, is_whole, totals, once, {}, row, str(url), language)
+        terms.pages.append(page)
     return found
 
 
 def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -> list[dict[str, Any]]:
-    names = theirs.names()
+    names = theirs.vocabulary.names
     length, whole = np.zeros(len(names), np.int64), np.zeros(len(names), bool)
     for page in theirs.pages:
         length[page.terms] = page.words
@@ -246,8 +235,8 @@ def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -
 def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
     """Return the pages that use each term most, the first one the most."""
     best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
-    numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
     hashes = dict(zip(Vocabulary(terms).hashes.tolist(), terms, strict=True))
+    numbers = {side.vocabulary[of]: term for of, term in hashes.items() if of in side.vocabulary}
     wanted = np.array(list(hashes), np.uint64)
     for page in side.pages:
         known = np.flatnonzero(np.isin(page.terms, list(numbers)))

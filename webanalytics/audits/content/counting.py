@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, combinations
 from threading import get_ident
 from typing import Any, NamedTuple
 
@@ -23,19 +23,18 @@ from webanalytics.audits.content.words import (
     LONGEST,
     STEP,
     Numbers,
+    PageTerms,
     Vocabulary,
     term_hash,
     word_hash,
 )
+from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.page.keywords.keywords import MAX_LENGTH
 from webanalytics.page.keywords.segmentation import (
     DOTTED_I,
-    UNSPACED,
-    UNSPACED_JOINT,
     bare,
     letters,
-    tokens,
-    without_joint,
+    segment,
 )
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 
@@ -46,28 +45,41 @@ Texts = tuple[str, Mapping[str, str | None]]
 _BLANKS = (("\t", " "), ("\u00a0", " "), ("\n", " \n "))  # a line break is a piece, which joins nothing
 _PUNCTUATION = '.,;:!?()"“”„«»…'  # which parts words
 _EDGE = "\x1e"  # between texts that are read together
-_SIZE = 0xC2B2AE3D27D4EB4F  # odd, without a pattern
+_SIZE, _PAGE = 0xC2B2AE3D27D4EB4F, 0xD1B54A32D192ED03  # odd, without a pattern
 _MOST_WORDS = 400_000  # of a lexicon that is kept for the next portion
 
 
-class Counted(NamedTuple):
-    """The terms of a text; see `webanalytics.audits.content.terms.PageTerms`."""
+class Together(NamedTuple):
+    """The terms of several pages, those of one behind those of the other."""
 
     terms: Numbers
     counts: Numbers
     words: Numbers
     whole: Flags
-    totals: Numbers
+    standing: Flags  # one row for each of the places
+    ends: Numbers  # where the terms of each page end,
     once: Numbers
-    places: dict[str, Flags]
+    once_ends: Numbers  # and its phrases that it has once
+    totals: Numbers  # one row for each page
+    known: list[list[str]]  # the places of each page whose text is known
+
+    def pages(self) -> Iterator[PageTerms]:
+        """Yield the terms of each page."""
+        start = begin = 0
+        ends = zip(self.ends.tolist(), self.once_ends.tolist(), strict=True)
+        for (end, stop), totals, known in zip(ends, self.totals, self.known, strict=True):
+            terms, counts, words, whole = (column[start:end] for column in self[:4])
+            places = {place: self.standing[PLACES.index(place), start:end] for place in known}
+            yield PageTerms(terms, counts, words, whole, totals, self.once[begin:stop], places)
+            start, begin = end, stop
 
 
 class Portion(NamedTuple):
     """The terms of some pages: their numbers are places among the names and hashes."""
 
-    names: list[str]
+    names: str  # one on each line: many small texts take longer to hand over
     hashes: Numbers
-    pages: list[Counted]
+    found: Together
 
 
 class _Runs(NamedTuple):
@@ -77,17 +89,16 @@ class _Runs(NamedTuple):
     stand: Flags  # whether the words stand side by side
     are_terms: Flags
 
-    def of(self, span: slice) -> _Runs:
-        return _Runs(*(column[span] for column in self))
-
 
 class _Found(NamedTuple):
-    """Distinct terms of a text: of so many words, by their hashes, and where each first begins."""
+    """Distinct terms of each page: of so many words, by their hashes, and where each first begins."""
 
     keys: Numbers
     sizes: Numbers
+    pages: Numbers
     at: Numbers
     counts: Numbers
+    whole: Flags
 
     def of(self, chosen: Any) -> _Found:
         return _Found(*(column[chosen] for column in self))
@@ -103,8 +114,8 @@ class Lexicon(dict[str, int]):
     Examples
     --------
     >>> lexicon = Lexicon("en", min_length=3)
-    >>> [found] = lexicon.count([("Green tea is a tea. Green tea keeps.", {})])
-    >>> names = list(lexicon.vocabulary)
+    >>> found = lexicon.count([("Green tea is a tea. Green tea keeps.", {})])
+    >>> names = lexicon.vocabulary.names
     >>> {names[term]: times for term, times in zip(found.terms, found.counts.tolist())}
     {'tea': 3, 'green': 2, 'green tea': 2}
     """
@@ -126,7 +137,6 @@ class Lexicon(dict[str, int]):
         # may begin or end with it.
         self._hashes, self._terms, self._lengths = array("Q"), array("q"), array("q")
         self._ends = array("b")
-        self._phrases: dict[int, int] = {}  # numbers of phrases by their hashes
         self._pieces = Pieces(self._look, 2)
         self[""]  # an edge
 
@@ -144,55 +154,66 @@ class Lexicon(dict[str, int]):
         number = self[word] = len(self)
         return number
 
-    def count(self, pages: Sequence[Texts]) -> list[Counted]:
+    def count(self, pages: Sequence[Texts]) -> Together:
         """Return the terms of each page by falling frequency, number of words and first appearance."""
-        known = [{name: text for name, text in places.items() if text is not None} for _, places in pages]
-        texts = [[text, *places.values()] for (text, _), places in zip(pages, known, strict=True)]
-        read = self._read([*chain.from_iterable(texts)])
+        known = [[place for place in PLACES if places.get(place) is not None] for _, places in pages]
+        texts = [
+            [text, *(places[place] or "" for place in own)]
+            for (text, places), own in zip(pages, known, strict=True)
+        ]
+        read = self._read(chain.from_iterable(texts))
         words = np.concatenate([np.empty(0, np.intp), *read])
+        of_texts = [(page, -1, *map(PLACES.index, own)) for page, own in enumerate(known)]
+        owners = [(page, place) for page, *places in of_texts for place in places]
+        page, place = np.repeat(np.array(owners, np.intp).reshape(-1, 2), [*map(len, read)], axis=0).T
         runs = [*self._runs(words)]
-        ends = iter(np.cumsum([*map(len, read)]).tolist())
-        counted, start = [], 0
-        for places in known:
-            edges = [start, *islice(ends, 1 + len(places))]
-            main, beside = slice(*edges[:2]), slice(edges[1], start := edges[-1])
-            owners = np.repeat(np.arange(len(places)), np.diff(edges[1:]))
-            found, page = self._counted(words[main], [run.of(main) for run in runs])
-            stand = self._standing([run.of(beside) for run in runs], owners, len(places), found)
-            counted.append(page._replace(places=dict(zip(places, stand, strict=True))))
-        return counted
+        found, once = self._distinct(runs, page, place < 0)
+        if is_unspaced := bool((words & 3 == 2).any()):  # there a word of one place is a phrase of another
+            by_size, keys = np.argsort(found.sizes, kind="stable"), _mixed(found.keys, 0, found.pages)
+            found = found.of(np.sort(by_size[np.unique(keys[by_size], return_index=True)[1]]))
+            once = once.of(~np.isin(_mixed(once.keys, 0, once.pages), keys))
+        totals = np.zeros((len(pages), LONGEST + 1), np.int64)
+        for size, run in enumerate(runs, 1):
+            stand = run.stand & (place < 0) & (size in self._sizes)
+            totals[:, size] = np.bincount(page[stand], minlength=len(pages))
+        of_pages = (np.bincount(side.pages, minlength=len(pages)) for side in (found, once))
+        ends, once_ends = map(np.cumsum, of_pages)
+        numbers = self._terms_at(words, found), found.counts.astype(np.int32), found.sizes.astype(np.int8)
+        stand = self._standing(runs, page, place, found, is_unspaced)
+        return Together(*numbers, found.whole, stand, ends, once.keys, once_ends, totals, known)
 
-    def _counted(self, words: Numbers, runs: list[_Runs]) -> tuple[_Found, Counted]:
-        """Return the distinct terms of a text, and what is told of them but their places."""
-        starts = [np.flatnonzero(run.are_terms) for run in runs]
+    def _distinct(self, runs: list[_Runs], page: Numbers, is_main: Flags) -> tuple[_Found, _Found]:
+        """Return the terms of the main texts in order, and the phrases that a page has once."""
+        starts = [np.flatnonzero(run.are_terms & is_main) for run in runs]
         sizes = np.repeat(np.arange(1, len(runs) + 1), [len(those) for those in starts])
         keys = np.concatenate([run.keys[those] for run, those in zip(runs, starts, strict=True)])
-        _, first, counts = np.unique(_sized(keys, sizes), return_index=True, return_counts=True)
-        every = _Found(keys[first], sizes[first], np.concatenate(starts)[first], counts)
-        order = np.lexsort((first, -counts))
+        at = np.concatenate(starts)
+        pages = page[at]
+        mixed = _mixed(keys, sizes, pages)
+        order = _within(pages, mixed)
+        is_new = np.diff(mixed[order], prepend=~mixed[order[:1]]) != 0
+        begins = np.flatnonzero(is_new)
+        counts = np.diff(np.append(begins, len(order)))
+        first = np.minimum.reduceat(order, begins) if len(order) else order
+        numbers = np.full((LONGEST + 1, len(page)), -1)  # by size and place, of the distinct terms
+        numbers[sizes[order], at[order]] = np.cumsum(is_new) - 1
+        every = _Found(keys[first], sizes[first], pages[first], at[first], counts, np.ones(len(first), bool))
         is_term = (every.sizes == 1) | (counts >= LEAST)
-        found, once = every.of(order[is_term[order]]), every.keys[~is_term]
-        whole = ~_inside_phrases(runs, found)
-        if (words & 3 == 2).any():  # there a word of one place is a phrase of another
-            by_size = np.argsort(found.sizes, kind="stable")
-            alone = np.sort(by_size[np.unique(found.keys[by_size], return_index=True)[1]])
-            found, whole, once = found.of(alone), whole[alone], once[~np.isin(once, found.keys)]
-        totals = np.zeros(LONGEST + 1, np.int64)
-        for size, run in enumerate(runs, 1):
-            totals[size] = np.count_nonzero(run.stand) if size in self._sizes else 0
-        counts, sizes = found.counts.astype(np.int32), found.sizes.astype(np.int8)
-        return found, Counted(self._terms_at(words, found), counts, sizes, whole, totals, once, {})
+        for size, inner in combinations(range(LONGEST, 0, -1), 2):  # as often only within one longer phrase
+            longer = np.flatnonzero((every.sizes == size) & is_term)
+            for offset in range(size - inner + 1):
+                within = numbers[inner, every.at[longer] + offset]
+                every.whole[within[(within >= 0) & (counts[within] == counts[longer])]] = False
+        ranked = _within(every.pages, first - counts * len(order))
+        return every.of(ranked[is_term[ranked]]), every.of(~is_term)
 
     def _terms_at(self, words: Numbers, found: _Found) -> Numbers:
-        """Return the numbers of the terms of a text."""
-        if not len(words):
-            return np.empty(0, np.int32)
+        """Return the numbers of terms."""
         terms: Numbers = np.frombuffer(self._terms, np.int64)[words[found.at] >> 2]
         longer = np.flatnonzero(found.sizes > 1)
         for place, key in zip(longer.tolist(), found.keys[longer].tolist(), strict=True):
-            if (number := self._phrases.get(key)) is None:
-                phrase = self._phrase(words, found.at[place], found.sizes[place])
-                number = self._phrases[key] = self.vocabulary.number(phrase, key)
+            if (number := self.vocabulary.get(key)) is None:
+                number = self.vocabulary.number(self._phrase(words, found.at[place], found.sizes[place]), key)
             terms[place] = number
         return terms.astype(np.int32)
 
@@ -201,43 +222,32 @@ class Lexicon(dict[str, int]):
         if piece == _EDGE:
             return [0], (0, 0)
         word = piece.strip(_PUNCTUATION)
-        if (
-            word.isascii() and word.isalpha() and self._language not in DOTTED_I and f".{word}" not in piece
-        ):  # most are
+        plain = word.isascii() and word.isalpha() and f".{word}" not in piece
+        if plain and self._language not in DOTTED_I:  # most are
             return [self[word.lower()] << 2], (piece[-1] == word[-1], piece[0] == word[0])
-        before, *found, _ = tokens(f"a {piece} a", self._language)
-        words = self._joined(found)
+        runs = segment(f"a {piece} a", self._language).runs
+        joined = [
+            (word, place < len(run.words) and 1 + (not run.separator))
+            for run in runs
+            for place, word in enumerate(run.words, 1)
+        ]
+        (_, begins), *found, _ = joined
+        words = [self[word] << 2 | joint for word, joint in found]
         if not words:
-            return [], (0, before != "a")
+            return [], (0, begins)
         words[-1], joins = words[-1] >> 2 << 2, words[-1] & 3
-        return words, (joins, before != "a")
+        return words, (joins, begins)
 
-    def _joined(self, found: list[str]) -> list[int]:
-        alone = map(without_joint, found)
-        pairs = zip(found, alone, strict=True)
-        return [
-            self[word] << 2 | (token != word and 1 + token.endswith(UNSPACED_JOINT)) for token, word in pairs
-        ]
-
-    def _read(self, texts: Sequence[str]) -> list[Numbers]:
-        dense = [not text.isascii() and UNSPACED.search(text) is not None for text in texts]
-        spaced = [
-            text.replace(_EDGE, "\n") for text, is_dense in zip(texts, dense, strict=True) if not is_dense
-        ]
-        whole = f"\n{_EDGE}\n".join(spaced)
+    def _read(self, texts: Iterable[str]) -> list[Numbers]:
+        whole = f"\n{_EDGE}\n".join(text.replace(_EDGE, "\n") for text in texts)
         for blank, meant in _BLANKS:
             whole = whole.replace(blank, meant)
-        found, sizes, (joins, begins) = self._pieces.read([piece for piece in whole.split(" ") if piece])
+        found, sizes, (joins, begins) = self._pieces.read([*filter(None, whole.split(" "))])
         words = found.astype(np.intp)
         joined = (joins[:-1] > 0) & (begins[1:] > 0)
         words[(np.cumsum(sizes) - 1)[:-1][joined]] += 1
         edges = np.flatnonzero(words == 0)
-        parts = iter(np.split(np.delete(words, edges), edges - np.arange(len(edges))))
-        # what stands between spaces is long in scripts without them
-        return [
-            np.array(self._joined(tokens(text, self._language)), np.intp) if is_dense else next(parts)
-            for text, is_dense in zip(texts, dense, strict=True)
-        ]
+        return np.split(np.delete(words, edges), edges - np.arange(len(edges)))
 
     def _runs(self, words: Numbers) -> Iterator[_Runs]:
         """Yield the runs of one word, of two, and so on; all as many as there are words."""
@@ -266,16 +276,19 @@ class Lexicon(dict[str, int]):
         joint = "" if words[at] & 3 == 2 else " "
         return joint.join([self._words[word >> 2] for word in words[at : at + size].tolist()])
 
-    def _standing(self, runs: list[_Runs], owners: Numbers, places: int, found: _Found) -> Flags:
-        """Return which of the terms stand in each of the places, by their runs and whose words they are."""
-        stand = np.zeros((places, len(found.keys)), bool)
-        keys = _sized(found.keys, found.sizes)
+    def _standing(
+        self, runs: list[_Runs], page: Numbers, place: Numbers, found: _Found, is_unspaced: bool
+    ) -> Flags:
+        """Return which of the terms stand in each of the places, by the page and place of each word."""
+        stand = np.zeros((len(PLACES), len(found.keys)), bool)
+        keys = _mixed(found.keys, found.sizes, found.pages)
         order = np.argsort(keys)
         for size, run in enumerate(runs, 1):
+            beside = np.flatnonzero(run.stand & (place >= 0))
             # in scripts without spaces a word there is a phrase here
-            for other in self._sizes if size in self._sizes else ():
-                among, place = _places(keys[order], _sized(run.keys[run.stand], other))
-                stand[owners[run.stand][among], order[place]] = True
+            for other in self._sizes if is_unspaced and size in self._sizes else self._sizes & {size}:
+                among, spots = _places(keys[order], _mixed(run.keys[beside], other, page[beside]))
+                stand[place[beside[among]], order[spots]] = True
         return stand
 
 
@@ -284,25 +297,16 @@ def _later(values: Numbers, size: int) -> Numbers:
     return np.append(values[size - 1 :], np.zeros(min(size - 1, len(values)), values.dtype))
 
 
-def _inside_phrases(runs: list[_Runs], found: _Found) -> Flags:
-    """Return which terms stand only within one longer phrase, which occurs as often as they."""
-    inside = np.zeros(len(found.keys), bool)
-    keys = _sized(found.keys, found.sizes)
-    order = np.argsort(keys)
-    for size in range(2, LONGEST + 1):
-        longer = np.flatnonzero(found.sizes == size)
-        for inner in range(1, size if len(longer) else 1):
-            starts = [found.at[longer] + offset for offset in range(size - inner + 1)]
-            within = _sized(runs[inner - 1].keys[np.concatenate(starts)], inner)
-            among, places = _places(keys[order], within)
-            times = np.tile(found.counts[longer], len(starts))[among]
-            inside[order[places[found.counts[order[places]] == times]]] = True
-    return inside
+def _within(pages: Numbers, values: Numbers) -> Numbers:
+    """Return the order of values page by page, which takes less time than that of all."""
+    blocks = np.split(np.argsort(pages.astype(np.int16), kind="stable"), np.cumsum(np.bincount(pages))[:-1])
+    return np.concatenate([block[np.argsort(values[block])] for block in blocks])
 
 
-def _sized(keys: Numbers, size: Any) -> Numbers:
-    """Return hashes that are others for each number of words."""
-    made: Numbers = keys + np.asarray(size, np.uint64) * np.uint64(_SIZE)
+def _mixed(keys: Numbers, sizes: Any, pages: Numbers) -> Numbers:
+    """Return hashes that are others for each number of words and each page."""
+    sized = keys + np.asarray(sizes, np.uint64) * np.uint64(_SIZE)
+    made: Numbers = sized + pages.astype(np.uint64) * np.uint64(_PAGE)
     return made
 
 
@@ -334,11 +338,14 @@ def count_portion(how: tuple[tuple[int, ...], int, Any], language: str, texts: S
     ``how`` has the numbers of words of a term, its fewest letters, and the stop words (a name or a tuple).
     """
     lexicon = _lexicon(get_ident(), language, *how)
-    counted = lexicon.count(texts)
-    places: dict[int, int] = {}  # terms are numbered as they appear, page by page
-    terms = [[places.setdefault(term, len(places)) for term in page.terms.tolist()] for page in counted]
-    pages = [page._replace(terms=np.array(own, np.int32)) for page, own in zip(counted, terms, strict=True)]
-    names, hashes = lexicon.vocabulary.names, lexicon.vocabulary.hashes[[*places]]
+    found = lexicon.count(texts)
+    numbers = np.full(len(lexicon.vocabulary), -1)  # of terms in the portion, where they first appear
+    numbers[found.terms[::-1]] = np.arange(len(found.terms))[::-1]
+    terms = np.flatnonzero(numbers >= 0)
+    terms = terms[np.argsort(numbers[terms])]
+    numbers[terms] = np.arange(len(terms))
+    known = lexicon.vocabulary
+    names = "\n".join([known.names[term] for term in terms.tolist()])
     if len(lexicon) > _MOST_WORDS:
         forget_lexicons()
-    return Portion([names[term] for term in places], hashes, pages)
+    return Portion(names, known.hashes[terms], found._replace(terms=numbers[found.terms].astype(np.int32)))

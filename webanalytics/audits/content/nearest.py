@@ -220,7 +220,7 @@ class Beside:
         starts, counts = self._starts[words], self._starts[words + 1] - self._starts[words]
         rarest = np.argsort(counts, kind="stable")
         few = rarest[: max(1, int(np.searchsorted(np.cumsum(counts[rarest]), MOST_PLACES)))]
-        chosen = _spans(starts[few], counts[few])
+        chosen = spans(starts[few], counts[few])
         products = self._weight[chosen] * np.repeat(weights[few], counts[few])
         rough = np.bincount(self._place[chosen], products, len(found))
         if len(few) == len(words):
@@ -236,7 +236,7 @@ class Beside:
         words, weights = self._rows[row]
         self._dense[words] = weights
         counts = self._ends[places + 1] - self._ends[places]
-        chosen = _spans(self._ends[places], counts)
+        chosen = spans(self._ends[places], counts)
         products = self._dense[self._words[chosen]] * self._weights[chosen]
         self._dense[words] = 0
         sums: Weights = np.add.reduceat(products, np.cumsum(counts) - counts)
@@ -263,7 +263,7 @@ class Beside:
         return self._words[own][both], products[both]
 
 
-def _spans(starts: npt.NDArray[np.intp], counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def spans(starts: npt.NDArray[np.intp], counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Return the places of several spans, one behind the other."""
     before = np.cumsum(counts) - counts
     found: npt.NDArray[np.intp] = np.arange(counts.sum()) + np.repeat(starts - before, counts)

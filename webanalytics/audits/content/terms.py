@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.words import LONGEST, PORTION, SHARED_FROM, Numbers, Vocabulary
+from webanalytics.audits.content.words import LONGEST, PORTION, SHARED_FROM, Numbers, PageTerms, Vocabulary
 from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
@@ -36,42 +36,11 @@ Scores = npt.NDArray[np.float64]
 TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 """Most terms shown of a page and of a site."""
 
-
 KEPT_LENGTHS = (3, 4)
 """Fewest letters of terms that are counted once, for all that asks for so many letters."""
 
 PORTION_CHARACTERS = 2_000_000
 """About the most characters that are counted together."""
-
-
-@dataclass(frozen=True, eq=False)
-class PageTerms:
-    """The terms of one page: its words, and the phrases that it has twice or more."""
-
-    row: int  # of the page in the audit
-    name: str  # its address
-    language: str  # that its text was read in
-    terms: Numbers  # their numbers in the vocabulary: by falling frequency, then first appearance
-    counts: Numbers  # how often each occurs
-    words: Numbers  # how many words each has
-    whole: npt.NDArray[np.bool_]  # whether each stands for itself, and not only within one longer phrase
-    totals: Numbers  # by words of a term: all words of the page, all runs of two, and so on; the first is 0
-    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
-    # whether each term stands in a place, which is missing where that is not known
-    places: dict[str, npt.NDArray[np.bool_]]
-
-    @property
-    def sizes(self) -> Numbers:
-        """Of how many words or phrases each term is one."""
-        return self.totals[self.words]
-
-    def only(self, keep: npt.NDArray[np.bool_]) -> PageTerms:
-        """Return some of its terms."""
-        if keep.all():
-            return self
-        names = ("terms", "counts", "words", "whole")
-        places = {place: known[keep] for place, known in self.places.items()}
-        return replace(self, **{name: getattr(self, name)[keep] for name in names}, places=places)
 
 
 @dataclass(eq=False)
@@ -83,23 +52,21 @@ class Terms:
 
     def add(self, language: str, rows: Iterable[tuple[int, str]], portion: Portion) -> None:
         """Add pages that were counted together, of so many rows and names."""
-        for name, known in zip(portion.names, portion.hashes.tolist(), strict=True):
-            if name not in self.vocabulary:
-                self.vocabulary.number(name, known)
-        numbers = self.numbers(portion.names)
-        for (row, name), page in zip(rows, portion.pages, strict=True):
-            self.pages.append(PageTerms(row, name, language, numbers[page.terms], *page[1:]))
-
-    def numbers(self, terms: Iterable[str]) -> Numbers:
-        """Return the numbers of terms, new ones of new terms."""
-        return np.fromiter(map(self.vocabulary.__getitem__, terms), np.int32)
+        numbers = self.vocabulary.numbers(portion.names.splitlines(), portion.hashes)
+        found = portion.found._replace(terms=numbers[portion.found.terms])
+        for (row, name), page in zip(rows, found.pages(), strict=True):
+            self.pages.append(page._replace(row=row, name=name, language=language))
 
     def settle(self) -> Terms:
         """Forget the phrases that pages have once and no page twice, when all pages are known."""
         known = once(self.vocabulary.hashes)
+        last = np.uint64(2**22 - 1)
+        may_be = np.zeros(2**22, bool)  # by the last bits of hashes, which rule out most
+        may_be[known & last] = True
         for number, page in enumerate(self.pages if len(known) else ()):
-            places = np.minimum(np.searchsorted(known, page.once), len(known) - 1)
-            self.pages[number] = replace(page, once=page.once[known[places] == page.once])
+            phrases = page.once[may_be[page.once & last]]
+            places = np.minimum(np.searchsorted(known, phrases), len(known) - 1)
+            self.pages[number] = page._replace(once=phrases[known[places] == phrases])
         return self
 
     def of_length(self, min_length: int) -> Terms:
@@ -110,7 +77,7 @@ class Terms:
             [
                 (len(term) >= min_length and "'" not in term)
                 or sum(map(letters, term.split(" "))) >= min_length
-                for term in self.vocabulary
+                for term in self.vocabulary.names
             ],
             bool,
         )
@@ -118,39 +85,38 @@ class Terms:
 
     def part(self, pages: list[PageTerms]) -> Terms:
         """Return the terms of some of the pages, with a vocabulary of their own."""
-        is_used = np.zeros(len(self.vocabulary), bool)
-        for page in pages:
-            is_used[page.terms] = True
-        used, numbers = np.flatnonzero(is_used), np.cumsum(is_used, dtype=np.int32) - np.int32(1)
-        names, vocabulary = self.names(), Vocabulary()
-        for number, known in zip(used.tolist(), self.vocabulary.hashes[used].tolist(), strict=True):
-            vocabulary.number(names[number], known)
-        return Terms(vocabulary, [replace(page, terms=numbers[page.terms]) for page in pages])
+        used = np.flatnonzero(np.bincount(Terms(self.vocabulary, pages).column("terms", np.int32)))
+        numbers, vocabulary = np.zeros(len(self.vocabulary), np.int32), Vocabulary()
+        names = [self.vocabulary.names[number] for number in used.tolist()]
+        numbers[used] = vocabulary.numbers(names, self.vocabulary.hashes[used])
+        return Terms(vocabulary, [page._replace(terms=numbers[page.terms]) for page in pages])
 
-    def names(self) -> list[str]:
-        """Return the terms by their numbers."""
-        return self.vocabulary.names
+    def column(self, name: str, kind: Any) -> Numbers:
+        """Return what all pages have of a kind of numbers, page after page."""
+        return np.concatenate([np.empty(0, kind), *(getattr(page, name) for page in self.pages)])
 
     @property
     def totals(self) -> Numbers:
         """The sums of the pages' totals."""
-        sums: Numbers = np.asarray(np.sum([page.totals for page in self.pages], axis=0, dtype=np.int64))
-        return sums if self.pages else totals_of({})
+        sums: Numbers = np.sum([totals_of({}), *(page.totals for page in self.pages)], axis=0)
+        return sums
 
     def frequencies(self, terms: Sequence[str] | None = None) -> tuple[Numbers, Numbers]:
         """Return the frequencies of terms over all pages, and their numbers of pages.
 
         Those of the whole vocabulary by default. Phrases that a page has once are counted too.
         """
-        counts, pages = np.zeros((2, len(self.vocabulary) + 1), np.int64)
-        for page in self.pages:
-            counts[page.terms] += page.counts
-            pages[page.terms] += 1
-        if terms is not None:
-            chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
-            counts, pages = counts[chosen], pages[chosen]
-        once = np.sort(np.concatenate([np.empty(0, np.uint64), *(page.once for page in self.pages)]))
+        counts, pages = np.zeros((2, size := len(self.vocabulary) + 1), np.int64)
+        for start in range(0, len(self.pages), PORTION):  # numbers of all pages take much memory
+            some = Terms(self.vocabulary, self.pages[start : start + PORTION])
+            known = some.column("terms", np.int32)
+            counts += np.bincount(known, some.column("counts", np.int32), size).astype(np.int64)
+            pages += np.bincount(known, minlength=size)
         hashes = (self.vocabulary if terms is None else Vocabulary(terms)).hashes
+        if terms is not None:
+            chosen = [self.vocabulary.get(known, len(self.vocabulary)) for known in hashes.tolist()]
+            counts, pages = counts[chosen], pages[chosen]
+        once = np.sort(self.column("once", np.uint64))
         single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
         return counts[: len(hashes)] + single, pages[: len(hashes)] + single
 
@@ -158,11 +124,9 @@ class Terms:
         """Yield how distinctive its terms are of each page against all others; NaN for a single page."""
         (counts, _), totals = self.frequencies(), self.totals
         for page in self.pages:
-            if len(self.pages) < 2:
-                yield np.full(len(page.terms), np.nan)
-                continue
             elsewhere = counts[page.terms] - page.counts
-            yield keyness(page.counts, page.sizes, elsewhere, totals[page.words] - page.sizes)
+            scores = keyness(page.counts, page.sizes, elsewhere, totals[page.words] - page.sizes)
+            yield scores if len(self.pages) > 1 else np.full(len(scores), np.nan)
 
 
 def totals_of(totals: Mapping[int, int]) -> Numbers:
@@ -186,15 +150,14 @@ def count_pages(
     *,
     sizes: Iterable[int],
     min_length: int,
-    stop_words: Any = None,
+    stop_words: tuple[str, ...] | str | None = None,
     share: bool = False,
 ) -> dict[Hashable, Terms]:
     """Return the terms of pages by group, in the order of their rows; processes may ``share`` the work."""
     from webanalytics.audits.content import counting  # takes time to load
     from webanalytics.runs.workers.shared import shared_out
 
-    stop = stop_words if stop_words is None or isinstance(stop_words, str) else tuple(stop_words)
-    how = (tuple(sizes), min_length, stop)
+    how = (tuple(sizes), min_length, stop_words)
     messages = ((of, (how, of[1], texts)) for of, texts in _portions(pages))
     found: dict[Hashable, Terms] = {}
     for (group, language, rows), portion in shared_out(counting.count_portion, messages, share):
@@ -210,18 +173,16 @@ def _portions(
 ) -> Iterator[tuple[tuple[Hashable, str, list[tuple[int, str]]], list[Texts]]]:
     """Yield pages of one group and language by their rows, and their texts."""
     waiting: defaultdict[tuple[Hashable, str], list[tuple[tuple[int, str], Texts]]] = defaultdict(list)
-    size: defaultdict[tuple[Hashable, str], int] = defaultdict(int)
 
     def portion(key: tuple[Hashable, str]) -> Any:
         rows, texts = zip(*waiting.pop(key), strict=True)
-        del size[key]
         return (*key, list(rows)), list(texts)
 
     for group, language, row, texts in pages:
         key = group, language
         waiting[key].append((row, texts))
-        size[key] += len(texts[0])
-        if len(waiting[key]) >= PORTION or size[key] >= PORTION_CHARACTERS:
+        size = sum(len(text) for _, (text, _) in waiting[key])
+        if len(waiting[key]) >= PORTION or size >= PORTION_CHARACTERS:
             yield portion(key)
     yield from map(portion, list(waiting))
 
@@ -232,7 +193,7 @@ def grouped_terms(
     *,
     sizes: Iterable[int] = (1, 2, 3),
     min_length: int = 4,
-    stop_words: Any = None,
+    stop_words: tuple[str, ...] | str | None = None,
 ) -> dict[Hashable, Terms]:
     """Return the terms of the contents of an audit's pages that were read, each page once, by group.
 
@@ -250,13 +211,9 @@ def grouped_terms(
             language = language_of(detected, declared)
             group = group_of(row, language)
             if group is not None:
-                places = (title, _first_heading(headings), description, first_paragraph(text))
-                yield (
-                    group,
-                    language,
-                    (row, _address(site, row)),
-                    (text, dict(zip(PLACES, places, strict=True))),
-                )
+                beside = (title, _first_heading(headings), description, first_paragraph(text))
+                texts = text, dict(zip(PLACES, beside, strict=True))
+                yield group, language, (row, _address(site, row)), texts
 
     how: dict[str, Any] = {"sizes": sizes, "min_length": min_length, "stop_words": stop_words}
     return count_pages(pages(), **how, share=len(site.good) >= SHARED_FROM)
@@ -338,7 +295,7 @@ def site_keywords(
 
 def _by_page(found: Terms, top: int) -> pd.DataFrame:
     """Return one row for each page and term, the most distinctive first."""
-    names = found.names()
+    names = found.vocabulary.names
     columns: dict[str, list[Any]] = {name: [] for name in _PAGE_COLUMNS}
     for page, scores in zip(found.pages, found.keyness(), strict=True):
         ranked = np.argsort(-np.nan_to_num(scores), kind="stable")
@@ -360,23 +317,31 @@ def _by_page(found: Terms, top: int) -> pd.DataFrame:
 
 def _by_site(found: Terms, top: int) -> pd.DataFrame:
     """Return one row for each term of the site, the most frequent first."""
-    names, (counts, pages) = found.names(), found.frequencies()
-    size = len(names)
-    words, whole = np.zeros(size, np.int64), np.zeros(size, bool)
+    names, (counts, pages) = found.vocabulary.names, found.frequencies()
+    size, terms = len(names), found.column("terms", np.int32)
+    words, whole = np.zeros(size, np.int8), np.zeros(size, bool)
+    words[terms] = found.column("words", np.int8)
+    whole[terms[found.column("whole", bool)]] = True
+    enough = whole & (counts >= np.sort(counts[whole])[-top:][:1])  # others are not shown
+    chosen = np.flatnonzero(enough[terms])
+    numbers = np.arange(len(found.pages), dtype=np.int32)
+    owners = np.repeat(numbers, [len(page.terms) for page in found.pages])[chosen]
+    terms, here = terms[chosen], found.column("counts", np.int32)[chosen]
+    lengths, single = found.column("words", np.int8)[chosen], len(found.pages) < 2
+    sizes = np.array([page.totals for page in found.pages]).reshape(-1, LONGEST + 1)[owners, lengths]
+    scores = keyness(here, sizes, counts[terms] - here, found.totals[lengths] - sizes)
+    known = here.astype(float) if single else scores
     best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
-    standing = {place: np.zeros(size, np.int64) for place in PLACES}
-    for place_of_page, (page, scores) in enumerate(zip(found.pages, found.keyness(), strict=True)):
-        words[page.terms] = page.words
-        whole[page.terms] |= page.whole
-        known = np.where(np.isnan(scores), page.counts, scores)
-        better = known > best[page.terms]
-        best[page.terms[better]] = known[better]
-        best_page[page.terms[better]] = place_of_page
-        for place, stands in page.places.items():
-            standing[place][page.terms[stands]] += 1
+    np.maximum.at(best, terms, known)
+    first = np.flatnonzero(known == best[terms])[::-1]  # of equal pages the first is written last
+    best_page[terms[first]] = owners[first]
+    standing = {}
+    for place in PLACES:
+        stands = [page.places.get(place, np.zeros(len(page.terms), bool)) for page in found.pages]
+        flags = np.concatenate([np.empty(0, bool), *stands])[chosen]
+        standing[place] = np.bincount(terms[flags], minlength=size)
     order = np.lexsort((-best, -pages, -counts))
     order = order[whole[order]][:top]
-    single = len(found.pages) < 2
     cells = {
         "keyword": [names[number] for number in order.tolist()],
         "words": words[order].tolist(),

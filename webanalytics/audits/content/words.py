@@ -58,14 +58,14 @@ def term_hash(*words: int) -> int:
     return found
 
 
-class Vocabulary(dict[str, int]):
-    """Terms and their numbers; one that is asked for gets the next number.
+class Vocabulary(dict[int, int]):
+    """Terms and their numbers, which are found by the terms' hashes; a new one gets the next number.
 
     Examples
     --------
     >>> known = Vocabulary(["tea"])
-    >>> known["green tea"], known["tea"], len(known.hashes)
-    (1, 0, 2)
+    >>> known.of("green tea"), known.of("tea"), known.names
+    (1, 0, ['tea', 'green tea'])
     """
 
     def __init__(self, terms: Iterable[str] = ()) -> None:
@@ -73,23 +73,60 @@ class Vocabulary(dict[str, int]):
         self.names: list[str] = []
         self._hashes = array("Q")
         for term in terms:
-            self[term]
+            self.of(term)
 
-    def __missing__(self, term: str) -> int:
+    def of(self, term: str) -> int:
+        """Return the number of a term."""
         return self.number(term, term_hash(*map(word_hash, term.split(" "))))
 
     def number(self, term: str, known: int) -> int:
         """Return the number of a term whose hash is known."""
-        number = self.setdefault(term, len(self.names))
+        number = self.setdefault(known, len(self.names))
         if number == len(self.names):
             self.names.append(term)
             self._hashes.append(known)
         return number
 
+    def numbers(self, terms: Iterable[str], hashes: Numbers) -> Numbers:
+        """Return the numbers of terms whose hashes are known."""
+        known = hashes.tolist()
+        numbers = zip(map(self.get, known), terms, known, strict=True)
+        found = [self.number(term, of) if number is None else number for number, term, of in numbers]
+        return np.array(found, np.int32)
+
     @property
     def hashes(self) -> Numbers:
         """The hashes of the terms by their numbers."""
         return np.array(self._hashes, np.uint64)
+
+
+class PageTerms(NamedTuple):
+    """The terms of one page: its words, and the phrases that it has twice or more."""
+
+    terms: Numbers  # their numbers in a vocabulary: by falling frequency, then first appearance
+    counts: Numbers  # how often each occurs
+    words: Numbers  # how many words each has
+    whole: npt.NDArray[np.bool_]  # whether each stands for itself, and not only within one longer phrase
+    totals: Numbers  # by words of a term: all words of the page, all runs of two, and so on; the first is 0
+    once: Numbers  # hashes of the phrases that the page has once: they are terms of other pages only
+    # whether each term stands in a place, which is missing where that is not known
+    places: dict[str, npt.NDArray[np.bool_]]
+    row: int = 0  # of the page in the audit
+    name: str = ""  # its address
+    language: str = ""  # that its text was read in
+
+    @property
+    def sizes(self) -> Numbers:
+        """Of how many words or phrases each term is one."""
+        return self.totals[self.words]
+
+    def only(self, keep: npt.NDArray[np.bool_]) -> PageTerms:
+        """Return some of its terms."""
+        if keep.all():
+            return self
+        terms, counts, words, whole = (column[keep] for column in self[:4])
+        places = {place: known[keep] for place, known in self.places.items()}
+        return self._replace(terms=terms, counts=counts, words=words, whole=whole, places=places)
 
 
 def words(text: str) -> list[str]:

@@ -44,9 +44,10 @@ def first_paragraph(text: str) -> str | None:
     True
     """
     for line in text.split("\n"):
-        if len(line) >= PARAGRAPH:
-            return line
-        if 3 * len(line) >= PARAGRAPH and len(line) + 2 * sum(map(len, UNSPACED.findall(line))) >= PARAGRAPH:
+        length = len(line)
+        if length < PARAGRAPH <= 3 * length and not line.isascii():
+            length += 2 * sum(map(len, UNSPACED.findall(line)))
+        if length >= PARAGRAPH:
             return line
     return None
 

@@ -73,9 +73,7 @@ def _patterns_of(is_plain: bool) -> tuple[Any, Any, Any, Any]:
     return _patterns(regex, r"\p{L}", r"\p{Nd}", r"[\p{L}\p{M}\p{Nd}]")
 
 
-_JOINTS = " \t\u00a0-\u2010\u2011\0"
-UNSPACED_JOINT = "\0"
-"""What joins words of a script without spaces."""
+_JOINTS = " \t\u00a0-\u2010\u2011"
 _SIGNS = frozenset("&+#.")
 
 # Variant or invisible characters within a word.
@@ -211,32 +209,6 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
     return Segmented(runs, 0 if broken else sum(map(len, stretches)))
 
 
-def tokens(text: str, language: str = "en") -> list[str]:
-    """Return the words of a text, each with what joins it to the next one of its run; see `segment`.
-
-    That is a space or a hyphen, and a NUL in scripts without spaces.
-
-    Examples
-    --------
-    >>> tokens("Well-known people's rights. Top 10 hotels")
-    ['well-', 'known ', "people's ", 'rights', 'top', 'hotels']
-    """
-    text = folded(text, language)
-    if text.isascii() or not UNSPACED.search(text):
-        return _found(text, True)
-    found: list[str] = []
-    for run in segment(text, language).runs:
-        joint = run.separator or UNSPACED_JOINT
-        found += [word + joint for word in run.words[:-1]]
-        found += run.words[-1:]
-    return found
-
-
-def without_joint(token: str) -> str:
-    """Return the word of one of the `tokens`."""
-    return token.rstrip(_JOINTS)
-
-
 def _found(text: str, with_joints: bool) -> list[str]:
     patterns = _patterns_of(not OTHER_SCRIPT.search(text))
     named = any(sign in text for sign in ("&", "++", "#", ".net"))
@@ -250,7 +222,7 @@ def _spaced(text: str, in_runs: bool) -> list[Run]:
     runs: list[Run] = []
     words: list[str] = []
     for token in _found(text, True):
-        words.append(word := without_joint(token))
+        words.append(word := token.rstrip(_JOINTS))
         if word == token:
             runs.append(Run(words))
             words = []
