@@ -126,8 +126,9 @@ def _ease(ease: Any, name: str | None, score: float | None, scale: str | None) -
 
 def _sentences(text: str) -> str:
     """Return the lines of a text that end as sentences do."""
-    lines = text.split("\n")
-    return "\n".join(line for line in lines if line.rstrip().rstrip(_CLOSING).endswith(_ENDS))
+    # most lines end with a letter or a digit, so they are asked no more
+    lines = [line for line in text.split("\n") if not line[-1:].isalnum()]
+    return "\n".join([line for line in lines if line.rstrip().rstrip(_CLOSING).endswith(_ENDS)])
 
 
 @page_by_page
