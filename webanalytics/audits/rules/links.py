@@ -124,7 +124,7 @@ def _with_fragment(graph: LinkGraph, link: int) -> str:
 
 
 def _closed_addresses(site: Site) -> Iterator[tuple[int, str]]:
-    """Yield the places of addresses whose page may not be indexed though nothing is wrong with it, and why."""
+    """Yield the places of addresses that lead to a page which may not be indexed, and why not."""
     graph = site.graph
     for place, (row, asked) in enumerate(zip(graph.page.tolist(), graph.row.tolist(), strict=True)):
         url = graph.table.urls[place]
