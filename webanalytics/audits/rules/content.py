@@ -82,7 +82,7 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
 def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
     columns = ("language", "final_url", *CONTENT_COLUMNS, *_SCORED)
     found: dict[int, tuple[Any, ...]] = {}
-    known: dict[int, tuple[Any, ...]] = site.once("scored", dict)  # two rules ask for the same ones
+    known: dict[int, tuple[Any, ...]] = site.once("judged texts", dict)  # two rules ask for the same ones
 
     def mixed() -> Iterator[tuple[list[int], tuple[list[tuple[str, str]]]]]:
         """Yield texts to be scored: the columns take the items of a list for one sentence."""
@@ -91,12 +91,16 @@ def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
             ease, _ = _ease(*given[2:])
             if ease is None or ease >= limit or not_prose(*given[:2]):
                 continue
-            text = site.shared_blocks.content(url, visible, main, note).text or ""
-            if 2 * len(_sentences(text)) < len(text):
-                continue  # a list of names has none
-            found[row] = known.get(row) or tuple(given)
-            if row not in known and len(said := _sentences(main or "")) < MOST * len(main or ""):
-                portion[row] = said, language or "en"
+            if (judged := known.get(row)) is None:
+                text = site.shared_blocks.content(url, visible, main, note).text or ""
+                is_list = 2 * len(_sentences(text)) < len(text)  # of names, which has no sentences
+                judged = () if is_list else tuple(given)
+                if judged and len(said := _sentences(main or "")) < MOST * len(main or ""):
+                    portion[row] = said, language or "en"
+                else:
+                    known[row] = judged
+            if judged:
+                found[row] = judged
             if len(portion) == PORTION:
                 yield list(portion), (list(portion.values()),)
                 portion = {}

@@ -49,6 +49,11 @@ def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
 
 def hosts_in_part(site: Site) -> set[str]:
     """Return the hosts of which a list has a part: most that their pages link to is not in it, or nothing."""
+    hosts: set[str] = site.once("hosts in part", lambda: _hosts_in_part(site))
+    return hosts
+
+
+def _hosts_in_part(site: Site) -> set[str]:
     if site.crawl is not None:
         return set()
     graph = site.graph
