@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from webanalytics.audits.ai.access import Verdict, blocked, may_read, use_frame
+from webanalytics.audits.ai.access import blocked, may_read, use_frame
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
@@ -15,16 +15,10 @@ from webanalytics.audits.site import Site
 
 def _blocked(site: Site, _: Any, crawler: str, others: Sequence[str] = ()) -> Iterator[Finding]:
     """Yield the pages closed to a crawler, but not to all, nor to others: each is named by one rule."""
-    told = {row for other in others for row in _closed(site, other)}
-    for row, verdict in _closed(site, crawler).items():
+    told = {row for other in others for row, _verdict in blocked(site, other)}
+    for row, verdict in blocked(site, crawler):
         if row not in told and site.fetches[row].problem != "blocked by robots.txt":
             yield Finding(row, None, f"robots.txt, line {verdict.line}: {verdict.rule}"[:400])
-
-
-def _closed(site: Site, crawler: str) -> Mapping[int, Verdict]:
-    """Return the rows that a crawler may not read; several rules ask for those of one crawler."""
-    found: Mapping[int, Verdict] = site.once(("closed", crawler), lambda: dict(blocked(site, crawler)))
-    return found
 
 
 def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
