@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules import RULES, content
 from webanalytics.audits.site import Site
 from webanalytics.page.readability.readability import score
 
@@ -94,6 +94,26 @@ def test_difficulty_goes_by_the_scale_of_the_language(
         found = list(RULES[name].find(site, RULES[name].threshold))
         assert [finding.value for finding in found] == ([value] if name == rule else [])
         assert all(scale in finding.evidence for finding in found)
+
+
+def test_two_rules_on_sentences_look_at_each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    sentences = content._sentences
+
+    def look(text: str) -> str:
+        looked.append(text)
+        return sentences(text)
+
+    monkeypatch.setattr(content, "_sentences", look)
+    hard = "Organisations systematically underestimate interdisciplinary considerations.\n" * 9
+    names = "Interdisciplinary administration\n" * 9
+    cells = {"status": "ok", "wordCount": 100, "sentenceCount": 9, "fleschReadingEase": 10.0}
+    rows = [{**cells, "text": text, "visible_text": f"{text}Menu"} for text in (hard, names)]
+    site = Site(pd.DataFrame([{**row, "url": f"https://a.example/{at}"} for at, row in enumerate(rows)]))
+    rules = ("readability_difficult", "readability_very_difficult")
+    found = [[one.row for one in RULES[name].find(site, RULES[name].threshold)] for name in rules]
+    assert found == [[], [0]]
+    assert len(looked) == 3  # of a list of names what it has of its own, of the other its main text too
 
 
 def test_items_of_a_list_do_not_make_a_text_hard_to_read() -> None:

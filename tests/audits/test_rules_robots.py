@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.rules import RULES, robots
 from webanalytics.audits.site import Site
 from webanalytics.fetching.robots import RobotsCopy
+from webanalytics.fetching.robots_rules import RuleSet
 from webanalytics.runs.frames.schema import SITEMAP_FIELDS
 
 FILE = f"{HOST}/sitemap.xml"
@@ -163,6 +165,23 @@ def test_evidence_names_the_line() -> None:
 def test_nothing_is_said_without_a_robots_txt(status: int | None) -> None:
     for name in ("blocked_for_googlebot", "blocked_for_bingbot", "blocked_resources"):
         assert found(name, with_robots(site(page("/a", **IMAGES)), None, status)) == set()
+
+
+def test_what_a_crawler_may_read_is_found_once_for_all_rules_that_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: Counter[str] = Counter()
+    judged = RuleSet.decide_path
+
+    def decide(rules: RuleSet, path: str) -> Any:
+        asked[path] += 1
+        return judged(rules, path)
+
+    monkeypatch.setattr(RuleSet, "decide_path", decide)
+    pages = with_robots(site(page("/a"), page("/b")), CLOSED)
+    assert [found(name, pages) for name in ("blocked_for_googlebot", "blocked_for_bingbot")] == [{1}, {0}]
+    assert found("blocked_by_robots", pages) == set()
+    assert asked == {"/a": 2, "/b": 2}  # for Googlebot and for Bingbot
 
 
 def test_nothing_of_crawlers_lowers_the_score() -> None:

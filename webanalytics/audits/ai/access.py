@@ -130,11 +130,17 @@ def verdicts(site: Site, tokens: Sequence[str]) -> Iterator[tuple[int, str, list
         yield row, url, [judge.verdict(place, path, token) for token in tokens]
 
 
+def verdicts_for(site: Site, token: str) -> Mapping[int, Verdict]:
+    """Return the verdict for a crawler by row of `verdicts`, found once: several rules ask for it."""
+    known: Mapping[int, Verdict] = site.once(
+        ("verdicts", token), lambda: {row: one for row, _, (one,) in verdicts(site, (token,))}
+    )
+    return known
+
+
 def blocked(site: Site, token: str) -> Iterator[tuple[int, Verdict]]:
     """Yield the rows that a crawler may not read, with the line that says so."""
-    for row, _, (verdict,) in verdicts(site, (token,)):
-        if verdict.allowed is False:
-            yield row, verdict
+    return (one for one in verdicts_for(site, token).items() if one[1].allowed is False)
 
 
 def may_read(site: Site, token: str, urls: Iterable[str]) -> Iterator[tuple[str, Verdict]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urljoin
 
@@ -22,7 +22,6 @@ LONGEST = 200
 """Characters of an address that evidence shows."""
 
 _ESCAPE = re.compile("%[0-9a-fA-F]{2}")
-_SPACE = re.compile(r"\s+")
 AT_ONCE = re.compile(
     r"""\s*[01]?(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?(?P<to>[^"'\s][^"']*)""", re.ASCII | re.IGNORECASE
 )
@@ -326,11 +325,18 @@ def inlinks(known: Addresses, links: Sequence[object]) -> Inlinks | None:
     """
     if not any(isinstance(cell, list) for cell in links):
         return None
+
+    @lru_cache(maxsize=65_536)  # menus and footers again
+    def led(url: str) -> tuple[int, int] | None:
+        target = known.find(url)
+        return None if target is None else (target.row, known.page(target))
+
     counts = [0] * len(links)
     sources: list[list[int]] = [[] for _ in links]
     for row, cell in enumerate(links):
         if isinstance(cell, list) and known.first(row):
-            for other in _linked(known, row, cell):
+            away = {pair for pair in map(led, cell) if pair is not None and pair[1] != row}
+            for other in set(chain.from_iterable(away)):
                 counts[other] += 1
                 if len(sources[other]) < SHOWN:
                     sources[other].append(row)
@@ -340,19 +346,6 @@ def inlinks(known: Addresses, links: Sequence[object]) -> Inlinks | None:
         if target is not None:
             counts[row], sources[row] = counts[target.row], sources[target.row]
     return Inlinks(counts, sources)
-
-
-def _linked(known: Addresses, row: int, urls: Iterable[str]) -> set[int]:
-    """Return the rows that a page links to, including those where its links end."""
-    found = set()
-    for url in urls:
-        target = known.find(url)
-        if target is not None:
-            page = known.page(target)
-            if page != row:
-                found.add(target.row)
-                found.add(page)
-    return found
 
 
 def clusters_of(values: Sequence[Any], rows: Iterable[int]) -> Iterator[list[int]]:
@@ -366,7 +359,7 @@ def clusters_of(values: Sequence[Any], rows: Iterable[int]) -> Iterator[list[int
     groups: dict[str, list[int]] = {}
     for row in rows:
         value = values[row]
-        if isinstance(value, str) and (folded := _SPACE.sub(" ", value).strip()):
+        if isinstance(value, str) and (folded := " ".join(value.split())):
             groups.setdefault(folded, []).append(row)
     yield from (group for group in groups.values() if len(group) > 1)
 

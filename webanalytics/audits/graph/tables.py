@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from webanalytics.audits.graph.links import LinkGraph
@@ -29,16 +29,10 @@ def table_of_pages(
             continue
         _add_redirects(made, hops, url)
         if known.first(row):
-            closed = set(_web(unfollowed))
-            made.add(
-                url,
-                [
-                    *_named(canonical, "canonical"),
-                    *_named(others, "hreflang"),
-                    *(Link(target, "", int(target in closed)) for target in _web(linked)),
-                    *_loaded(loaded),
-                ],
-            )
+            closed, targets = set(_web(unfollowed)), _web(linked)
+            made.add(url, chain(_named(canonical, "canonical"), _named(others, "hreflang")))
+            made.add_plain(url, targets, [target in closed for target in targets])
+            made.add(url, _loaded(loaded))
     return made.table()
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.core.messages import row_sentence
 from webanalytics.fetching import Fetcher, FetchError, Response
+from webanalytics.runs.frames.link_table import CHECKED
 from webanalytics.urls import host_of
 
 Row: TypeAlias = dict[str, Any]
@@ -102,30 +103,18 @@ async def check_one(fetcher: Fetcher, url: str, kind: str) -> Row:
     return _refused(url, kind, method, error)
 
 
+def _row(*values: object) -> Row:
+    return dict(zip(CHECKED, values, strict=True))
+
+
 def _answered(url: str, kind: str, method: str, answer: Response) -> Row:
-    return {
-        "url": url,
-        "kind": kind,
-        "verdict": "redirected" if answer.redirects else "ok",
-        "http_status": answer.http_status,
-        "final_url": answer.final_url,
-        "method": method,
-        "error": None,
-        "error_type": None,
-    }
+    said = "redirected" if answer.redirects else "ok"
+    return _row(url, kind, said, answer.http_status, answer.final_url, method, None, None)
 
 
 def _refused(url: str, kind: str, method: str, error: FetchError) -> Row:
     kind_of_error = None if error.key in _OURS else error.error_type
     said = verdict(error.http_status, kind_of_error, error.key, redirected=bool(error.redirects))
-    good = said in ("ok", "redirected")
-    return {
-        "url": url,
-        "kind": kind,
-        "verdict": said,
-        "http_status": error.http_status,
-        "final_url": error.final_url or None,
-        "method": method,
-        "error": None if good else row_sentence(error.key, error.sentence),
-        "error_type": None if good else error.error_type,
-    }
+    is_fault = said not in ("ok", "redirected")
+    fault = (row_sentence(error.key, error.sentence), error.error_type) if is_fault else (None, None)
+    return _row(url, kind, said, error.http_status, error.final_url or None, method, *fault)

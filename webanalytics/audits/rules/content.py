@@ -82,33 +82,39 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
 def _hard(site: Site, limit: float, least: float) -> Iterator[Finding]:
     columns = ("language", "final_url", *CONTENT_COLUMNS, *_SCORED)
     found: dict[int, tuple[Any, ...]] = {}
-    mixed: dict[int, tuple[str, str]] = {}
-    for row, language, url, visible, main, note, *given in site.read(*columns):
-        ease, _ = _ease(*given[2:])
-        if ease is None or ease >= limit or not_prose(*given[:2]):
-            continue
-        text = site.shared_blocks.content(url, visible, main, note).text or ""
-        if 2 * len(_sentences(text)) < len(text):
-            continue  # a list of names has none
-        found[row] = tuple(given)
-        if len(said := _sentences(main or "")) < MOST * len(main or ""):
-            mixed[row] = said, language or "en"  # the columns take the items of a list for one sentence
-    for row, (words, sentences, *given) in (found | _scored(site, mixed)).items():
+    known: dict[int, tuple[Any, ...]] = site.once("judged texts", dict)  # two rules ask for the same ones
+
+    def mixed() -> Iterator[tuple[list[int], tuple[list[tuple[str, str]]]]]:
+        """Yield texts to be scored: the columns take the items of a list for one sentence."""
+        portion: dict[int, tuple[str, str]] = {}
+        for row, language, url, visible, main, note, *given in site.read(*columns):
+            ease, _ = _ease(*given[2:])
+            if ease is None or ease >= limit or not_prose(*given[:2]):
+                continue
+            if (judged := known.get(row)) is None:
+                text = site.shared_blocks.content(url, visible, main, note).text or ""
+                is_list = 2 * len(_sentences(text)) < len(text)  # of names, which has no sentences
+                judged = () if is_list else tuple(given)
+                if judged and len(said := _sentences(main or "")) < MOST * len(main or ""):
+                    portion[row] = said, language or "en"
+                else:
+                    known[row] = judged
+            if judged:
+                found[row] = judged
+            if len(portion) == PORTION:
+                yield list(portion), (list(portion.values()),)
+                portion = {}
+        if portion:
+            yield list(portion), (list(portion.values()),)
+
+    # workers score some while more are looked for
+    for rows, scores in shared_out(score_texts, mixed(), len(site.pages) >= SHARED_FROM):
+        for row, score in zip(rows, scores, strict=True):
+            known[row] = found[row] = tuple(map(score.__getitem__, _SCORED))
+    for row, (words, sentences, *given) in found.items():
         ease, evidence = _ease(*given)
         if ease is not None and least <= ease < limit and not not_prose(words, sentences):
             yield Finding(row, ease, evidence)
-
-
-def _scored(site: Site, texts: Mapping[int, tuple[str, str]]) -> dict[int, tuple[Any, ...]]:
-    """Return how well texts read, by their rows; two rules ask for the same ones."""
-    known: dict[int, tuple[Any, ...]] = site.once("scored", dict)
-    new = [row for row in texts if row not in known]
-    portions = [new[start : start + PORTION] for start in range(0, len(new), PORTION)]
-    messages = ((rows, ([texts[row] for row in rows],)) for rows in portions)
-    for rows, scores in shared_out(score_texts, messages, len(site.pages) >= SHARED_FROM):
-        for row, score in zip(rows, scores, strict=True):
-            known[row] = tuple(map(score.__getitem__, _SCORED))
-    return {row: known[row] for row in texts}
 
 
 _SCORED = (
@@ -126,8 +132,9 @@ def _ease(ease: Any, name: str | None, score: float | None, scale: str | None) -
 
 def _sentences(text: str) -> str:
     """Return the lines of a text that end as sentences do."""
-    lines = text.split("\n")
-    return "\n".join(line for line in lines if line.rstrip().rstrip(_CLOSING).endswith(_ENDS))
+    # most lines end with a letter or a digit, so they are asked no more
+    lines = [line for line in text.split("\n") if not line[-1:].isalnum()]
+    return "\n".join([line for line in lines if line.rstrip().rstrip(_CLOSING).endswith(_ENDS)])
 
 
 @page_by_page

@@ -164,11 +164,9 @@ def groups(site: Site) -> list[list[int]]:
             parent[row] = row = parent[parent[row]]
         return row
 
-    for row, entries in site.alternates.items():
-        for code, url in entries:
-            target = site.find(url)
-            if target is not None and code.lower() != _DEFAULT and site.good[site.addresses.page(target)]:
-                parent[root(row)] = root(site.addresses.page(target))
+    for row in site.alternates:
+        for page in _pages(site, row):
+            parent[root(row)] = root(page)
     found: dict[int, list[int]] = {}
     for row in sorted(parent):
         found.setdefault(root(row), []).append(row)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from webanalytics.audits.ai.access import UNKNOWN, verdicts
+from webanalytics.audits.ai.access import UNKNOWN, verdicts_for
 from webanalytics.audits.directives.robots import directives, unavailable_after
 from webanalytics.audits.rules.base import Find, Finding, page_by_page
 from webanalytics.audits.rules.declarations import rules_of
@@ -53,10 +53,9 @@ def _canonicalised(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _blocked(site: Site, _: Any) -> Iterator[Finding]:
-    errors = site.values("error")
-    known = {row: verdicts for row, _, verdicts in verdicts(site, ("Googlebot",))}
+    errors, known = site.values("error"), verdicts_for(site, "Googlebot")
     for row, trip in enumerate(site.fetches):
-        (verdict,) = known.get(row, (UNKNOWN,))
+        verdict = known.get(row, UNKNOWN)
         if trip.problem == "blocked by robots.txt" and verdict.allowed is not True:
             said = (
                 f"robots.txt, line {verdict.line}: {verdict.rule}" if verdict.line else str(errors[row] or "")

@@ -30,8 +30,8 @@ class Leads:
 
     def __call__(self, site: Site, _: Any) -> Iterator[Finding]:
         """Yield the pages with such links."""
-        graph, (bad, _links) = site.graph, self.find(site)
-        for row, targets in self.pages(site):
+        graph, (bad, links) = site.graph, self.find(site)
+        for row, targets in _pages_with(site, bad, links):
             shown = (
                 f"{_cut(graph.table.urls[place])} {bad[place]}{how(graph, found)}" for place, found in targets
             )
@@ -39,24 +39,26 @@ class Leads:
 
     def pages(self, site: Site) -> Iterator[tuple[int, list[tuple[int, list[int]]]]]:
         """Yield rows of pages, with the places of the bad addresses that they link to, and the links."""
-        bad, links = self.find(site)
-        found = pages_with(site.graph, bad, links) if bad else ()
-        return (one for one in found if site.good[one[0]])
+        return _pages_with(site, *self.find(site))
 
 
-def pages_with(
-    graph: LinkGraph, bad: Mapping[int, str], links: Mask
+def _pages_with(
+    site: Site, bad: Mapping[int, str], links: Mask
 ) -> Iterator[tuple[int, list[tuple[int, list[int]]]]]:
     """Yield rows of pages, with the bad addresses that they link to and the links that lead there."""
+    graph = site.graph
+    if not bad or not len(graph.table):
+        return
     wanted = np.zeros(len(graph.table.urls), bool)
     wanted[list(bad)] = True
-    edges = np.flatnonzero(links & wanted[graph.table.target]) if len(graph.table) else np.empty(0, np.int64)
+    edges = np.flatnonzero(links & wanted[graph.table.target])
     into = by_end(graph.source_row[edges], graph.rows)
     for row in np.unique(graph.source_row[edges]).tolist():
-        if row >= 0:
+        if row >= 0 and site.good[row]:
+            of_row = edges[into.of(row)]
             targets: dict[int, list[int]] = {}
-            for link in edges[into.of(row)].tolist():
-                targets.setdefault(int(graph.table.target[link]), []).append(link)
+            for link, target in zip(of_row.tolist(), graph.table.target[of_row].tolist(), strict=True):
+                targets.setdefault(target, []).append(link)
             yield row, list(targets.items())
 
 
@@ -90,15 +92,6 @@ def faults(site: Site) -> dict[int, str]:
             redirected = site.addresses.final[row] != site.addresses.requested[row]
             if fault := site.fault(Target(row, url, redirected and site.addresses.final[row] != url)):
                 found[place] = fault
-    return found
-
-
-def closed(site: Site, why: str) -> dict[int, str]:
-    """Return the addresses whose page may not be indexed for one reason, by their places."""
-    graph, found = site.graph, {}
-    for place, row in enumerate(graph.page.tolist()):
-        if row >= 0 and site.closed(Target(row, graph.table.urls[place], False)) == why:
-            found[place] = ""
     return found
 
 

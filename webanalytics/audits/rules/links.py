@@ -49,6 +49,11 @@ def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
 
 def hosts_in_part(site: Site) -> set[str]:
     """Return the hosts of which a list has a part: most that their pages link to is not in it, or nothing."""
+    hosts: set[str] = site.once("hosts in part", lambda: _hosts_in_part(site))
+    return hosts
+
+
+def _hosts_in_part(site: Site) -> set[str]:
     if site.crawl is not None:
         return set()
     graph = site.graph
@@ -123,15 +128,22 @@ def _with_fragment(graph: LinkGraph, link: int) -> str:
     return f"{table.urls[table.target[link]]}#{table.fragments[table.fragment[link]]}"
 
 
-def _to_closed(site: Site, why: str, *, followed: bool = True) -> Bad:
-    graph, closed = site.graph, {}
-    links = graph.hyperlinks & graph.followed if followed else graph.hyperlinks
-    for place, row in enumerate(graph.page.tolist()):
-        asked = int(graph.row[place])
-        if row < 0 or (asked >= 0 and site.fault(Target(asked, graph.table.urls[place], asked != row))):
+def _closed_addresses(site: Site) -> Iterator[tuple[int, str]]:
+    """Yield the places of addresses that lead to a page which may not be indexed, and why not."""
+    graph = site.graph
+    for place, (row, asked) in enumerate(zip(graph.page.tolist(), graph.row.tolist(), strict=True)):
+        url = graph.table.urls[place]
+        if row < 0 or not (reason := site.closed(Target(row, url, False))):
             continue
-        if site.closed(Target(row, graph.table.urls[place], False)) == why:
-            closed[place] = ""
+        if asked < 0 or not site.fault(Target(asked, url, asked != row)):
+            yield place, reason
+
+
+def _to_closed(site: Site, why: str, *, followed: bool = True) -> Bad:
+    graph = site.graph
+    links = graph.hyperlinks & graph.followed if followed else graph.hyperlinks
+    reasons: dict[int, str] = site.once("closed addresses", lambda: dict(_closed_addresses(site)))
+    closed = {place: "" for place, reason in reasons.items() if reason == why}
     if why == "blocked by robots.txt" and site.crawl is not None:
         skipped = site.crawl.skipped
         urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
@@ -151,12 +163,14 @@ def _of_one_text(graph: LinkGraph) -> dict[int, dict[str, dict[int, int]]]:
     end = np.where(graph.page[target[links]] >= 0, graph.page[target[links]], -2 - target[links])
     text = source[links] * np.int64(len(texts)) + number[anchor[links]]
     order = np.lexsort((end, text))
-    another = (np.diff(text[order]) == 0) & (np.diff(end[order]) != 0)
-    several = np.isin(text, text[order][1:][another])
+    begins = np.diff(text[order], prepend=-1) != 0  # as texts, which are in order, and below as their ends
+    leads = begins | (np.diff(end[order], prepend=-1) != 0)
+    several = np.bincount(np.cumsum(begins) - 1, leads) > 1
+    kept = np.sort(order[leads & several[np.cumsum(begins) - 1]])  # the first link to each end
     found: dict[int, dict[str, dict[int, int]]] = {}
-    for link, to in zip(links[several].tolist(), end[several].tolist(), strict=True):
-        of_page = found.setdefault(int(source[link]), {})
-        of_page.setdefault(folded[anchor[link]], {}).setdefault(to, int(target[link]))
+    columns = (source[links[kept]], anchor[links[kept]], end[kept], target[links[kept]])
+    for row, said, to, place in zip(*(column.tolist() for column in columns), strict=True):
+        found.setdefault(row, {}).setdefault(folded[said], {})[to] = place
     return found
 
 

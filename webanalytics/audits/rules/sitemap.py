@@ -76,10 +76,7 @@ Entry = dict[str, Any]
 
 def _entries(site: Site) -> dict[int, list[Entry]]:
     """Return the entries of the sitemap of each page of the audit; found once."""
-    known = site.__dict__.get("_sitemap_entries")
-    if known is None:
-        known = site.__dict__["_sitemap_entries"] = _found(site)
-    found: dict[int, list[Entry]] = known
+    found: dict[int, list[Entry]] = site.once("sitemap entries", lambda: _found(site))
     return found
 
 

@@ -125,6 +125,15 @@ class LinkTableBuilder:
         if row:
             self._links.append(np.array(row, np.int32).reshape(-1, 6))
 
+    def add_plain(self, source: str, targets: Sequence[str], rels: Sequence[int]) -> None:
+        """Add links of a page of which targets and `rel` alone are known, at once."""
+        rows, places = np.zeros((len(targets), 6), np.int32), self._places
+        rows[:, 0] = self.place(source)
+        rows[:, 1] = [places.setdefault(target, len(places)) for target in targets]
+        rows[:, 3] = np.array(rels, np.int32) | KINDS.index("link") << 8 | POSITIONS.index("body") << 16
+        rows[:, 5] = 1
+        self._links.append(rows)
+
     def _text(self, known: dict[str, int], text: str) -> int:
         return known.get(text, 0) if len(known) > self._most else known.setdefault(text, len(known))
 
