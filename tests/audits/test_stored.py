@@ -28,11 +28,13 @@ from webanalytics.runs.storage.parts import RowParts
 WORDS = ["lamps", "tea", "island", "harbour", "brass", "lantern", "storm", "glass", "mended", "fleet"]
 
 
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def small_parts() -> Iterator[None]:
     """Tables of 4 rows and parts of 8, so that a few pages make several."""
-    monkeypatch.setattr(saving, "FRAME_ROWS", 4)
-    monkeypatch.setattr(saving, "PART_ROWS", 8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(saving, "FRAME_ROWS", 4)
+        patch.setattr(saving, "PART_ROWS", 8)
+        yield
 
 
 SOME = ["row 9", "row 2", "row 20"]
@@ -83,8 +85,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "audit"
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> wa.Audit:
+    """For tests that only read it."""
+    return wa.audit(pages(), progress=False, store=tmp_path_factory.mktemp("kept") / "audit")
+
+
 @pytest.fixture
-def kept(folder: Path) -> wa.Audit:
+def own(folder: Path) -> wa.Audit:
+    """For one test alone, which may look into its folder and change it."""
     return wa.audit(pages(), progress=False, store=folder)
 
 
@@ -98,11 +107,11 @@ def same(first: wa.Audit | pd.DataFrame, second: wa.Audit | pd.DataFrame) -> Non
             assert cells(first[name]) == cells(second[name]), name
 
 
-def test_every_cell_is_that_of_an_audit_in_memory(whole: wa.Audit, kept: wa.Audit, folder: Path) -> None:
-    same(whole.raw, kept.raw)
-    assert kept.raw.attrs == whole.raw.attrs
-    assert isinstance(kept.raw["text"].dtype, StoredDtype)
-    assert kept.raw["wordCount"].dtype == whole.raw["wordCount"].dtype
+def test_every_cell_is_that_of_an_audit_in_memory(whole: wa.Audit, own: wa.Audit, folder: Path) -> None:
+    same(whole.raw, own.raw)
+    assert own.raw.attrs == whole.raw.attrs
+    assert isinstance(own.raw["text"].dtype, StoredDtype)
+    assert own.raw["wordCount"].dtype == whole.raw["wordCount"].dtype
     names = sorted(path.name for path in folder.iterdir())
     assert sum(name.startswith("rows-") for name in names) == 4
     assert not [name for name in names if name.startswith("part-")], "the log is gone"
@@ -121,18 +130,18 @@ def test_issues_score_and_summary_are_equal(whole: wa.Audit, kept: wa.Audit) -> 
 
 
 def test_it_is_loaded_again_and_saved_elsewhere(
-    whole: wa.Audit, kept: wa.Audit, folder: Path, tmp_path: Path
+    whole: wa.Audit, own: wa.Audit, folder: Path, tmp_path: Path
 ) -> None:
     loaded = wa.load(folder)
     same(loaded.raw, whole.raw)
     pd.testing.assert_frame_equal(plainly(loaded.issues), plainly(whole.issues))
-    part = kept.select(SOME)
+    part = own.select(SOME)
     elsewhere = wa.load(part.save(tmp_path / "other"))
     same(elsewhere.raw, whole.raw.loc[SOME])
     same(pickle.loads(pickle.dumps(loaded)).raw, whole.raw)
 
 
-def test_a_column_of_few_rows_is_read_once(kept: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_of_few_rows_is_read_once(own: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[tuple[str, str]] = []
     real = RowParts._read
 
@@ -141,7 +150,7 @@ def test_a_column_of_few_rows_is_read_once(kept: wa.Audit, monkeypatch: pytest.M
         return real(self, part, column)
 
     monkeypatch.setattr(RowParts, "_read", counted)
-    assert cells(kept.raw["title"])[:2] == ["Page 0 of lamps", "Page 1 of lamps"]
+    assert cells(own.raw["title"])[:2] == ["Page 0 of lamps", "Page 1 of lamps"]
     assert len(read) == len(set(read)) == 4
 
 
@@ -376,18 +385,18 @@ def test_what_cannot_be_kept_is_refused_before_any_work(folder: Path, tmp_path: 
         wa.audit(pages(5), progress=False, store=tmp_path / "notes")
 
 
-def test_a_folder_of_another_call_is_refused(kept: wa.Audit, folder: Path) -> None:
+def test_a_folder_of_another_call_is_refused(own: wa.Audit, folder: Path) -> None:
     with pytest.raises(ParameterError, match="`store`"):
         wa.metadata(pages(5), progress=False, store=folder)
 
 
-def test_a_run_that_has_not_ended_is_not_loaded(kept: wa.Audit, folder: Path) -> None:
+def test_a_run_that_has_not_ended_is_not_loaded(own: wa.Audit, folder: Path) -> None:
     (folder / "audit.json").unlink()
     with pytest.raises(ParameterError, match="goes on with the same call and `store`"):
         wa.load(folder)
 
 
-def test_a_part_that_was_changed_is_refused_and_never_believed(kept: wa.Audit, folder: Path) -> None:
+def test_a_part_that_was_changed_is_refused_and_never_believed(own: wa.Audit, folder: Path) -> None:
     part = sorted(folder.glob("rows-*"))[1]
     table = parquet.read_table(part)
     for wrong in (table.slice(0, 3), table.drop_columns(["title"]), table.replace_schema_metadata({})):
@@ -398,9 +407,9 @@ def test_a_part_that_was_changed_is_refused_and_never_believed(kept: wa.Audit, f
     with pytest.raises(ParameterError, match="folder"):
         wa.load(folder)
     with pytest.raises(ParameterError, match=rf"unchanged, unlike {part.name} in .*: take that part away"):
-        list(kept.raw["text"])
+        list(own.raw["text"])
 
 
-def test_the_digest_of_an_input_is_kept_and_not_the_input(kept: wa.Audit, folder: Path) -> None:
+def test_the_digest_of_an_input_is_kept_and_not_the_input(own: wa.Audit, folder: Path) -> None:
     table = parquet.read_table(min(folder.glob("rows-*")), columns=["input_digest"])
     assert all(len(key) == len(digest("x")) for key in table.column(0).to_pylist())
