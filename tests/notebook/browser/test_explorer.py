@@ -388,6 +388,7 @@ def test_pictures_of_every_tab(lab: Lab, site: SampleSite) -> None:
     notebook = lab(DESK, height=2200)
     notebook.shot("desk-before")
     audit(notebook, site.pages, "Overview")
+    notebook.output().get_by_role("heading", name="What to fix first").wait_for()
     notebook.output().locator(".jupyter-widget-Collapse-header", has_text="Options").click()
     notebook.execute("desk.explorer.selected = 3")
     for theme in ("Light", "Dark"):
