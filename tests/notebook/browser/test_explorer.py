@@ -384,6 +384,35 @@ def test_a_hundred_thousand_rows_come_when_a_tab_is_opened(lab: Lab) -> None:
     pages_table(notebook).get_by_text("Title 77999", exact=True).wait_for()
 
 
+def test_who_types_a_filter_types_on_when_columns_come(lab: Lab) -> None:
+    notebook = lab(
+        "import time\nfrom pathlib import Path\nimport pandas as pd\n"
+        "from webanalytics.notebook.explorer import explorer as module\nmade = module.column\n"
+        "def column(*of):\n"
+        "    while not Path('typed').exists():\n        time.sleep(0.05)\n"
+        "    return made(*of)\n"
+        "module.column = column\n"
+        "n = 6_000\n"
+        "frame = pd.DataFrame({'url': [f'https://a.example/{i}' for i in range(n)], 'status': 'ok',\n"
+        "  'title': [f'Title {i}' for i in range(n)], 'wordCount': range(n)})\n"
+        "module.explore(frame)"
+    )
+    open_tab(notebook, "Pages")
+    notebook.output().locator(".wa-panel[data-tab=pages]").get_by_role(
+        "button", name="Column filters"
+    ).click()
+    field = notebook.output().get_by_role("textbox", name="Filter by Title")
+    field.press_sequentially("title 59")
+    assert "still coming" in count(notebook).inner_text()
+    notebook.path.with_name("typed").touch()
+    notebook.page.wait_for_function(
+        "node => node.textContent === '111 of 6,000 pages'", arg=count(notebook).element_handle()
+    )
+    notebook.page.keyboard.type("99")
+    assert field.input_value() == "title 5999"
+    assert column(notebook, "title") == ["Title 5999"]
+
+
 def test_pictures_of_every_tab(lab: Lab, site: SampleSite) -> None:
     notebook = lab(DESK, height=2200)
     notebook.shot("desk-before")

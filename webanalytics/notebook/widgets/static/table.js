@@ -156,10 +156,14 @@ class Table {
     this.font = font;
   }
 
-  // Shows columns that have come later.
+  // Shows columns that have come later; who is typing a filter types on.
   update() {
     this.haystack = null;
+    const typed = this.filterRow.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     this.layout();
+    const field = typed && [...this.filterRow.querySelectorAll("[aria-label]")].find((other) => other.getAttribute("aria-label") === typed);
+    field?.focus();
+    field?.setSelectionRange?.(field.value.length, field.value.length);
     this.refresh(false);
   }
 
