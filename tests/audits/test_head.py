@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import webanalytics as wa
 from webanalytics.audits.origin import Origin
@@ -17,6 +20,7 @@ from webanalytics.cli.audit import print_summary
 from webanalytics.errors import IncompleteRunWarning
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.notebook.widgets import explore
+from webanalytics.urls import host_of
 
 LINKS = "".join(f'<a href="/{number}">{number}</a>' for number in range(9)).encode()
 SAID = "stopped at 3 of at least 10 pages"
@@ -106,6 +110,21 @@ def test_one_rule_that_was_not_tried_is_named() -> None:
     line, more = _untried(issues)
     assert line.startswith("Not tried: 1 rule; it needs the sizes of images")
     assert len(more) == 1
+
+
+@given(
+    hosts=st.lists(st.sampled_from(["A.example", "a.example:81", "me@b.example", "c.example"]), max_size=6),
+    rest=st.lists(
+        st.sampled_from(["", "/", "?a=/b/c", "#d/e", "/f//g?h@i.example", "//j.example/"]), max_size=3
+    ),
+)
+def test_hosts_are_those_of_the_whole_addresses(hosts: list[str], rest: list[str]) -> None:
+    urls = [f"https://{host}{end}" for host in hosts for end in rest] + ["//k.example/l", "m.example/n/o"]
+    known = Counter(filter(None, map(host_of, urls)))
+    first, most = known.most_common(1)[0]
+    said = site_of(urls)
+    expected = f"{len(known)} hosts" if most * 2 < known.total() else first
+    assert said.split(" and ")[0] == expected
 
 
 def test_hosts_are_named_by_the_one_of_most_pages() -> None:

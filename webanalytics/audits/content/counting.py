@@ -197,13 +197,10 @@ class Lexicon(dict[str, int]):
         first = np.minimum.reduceat(order, begins) if len(order) else order
         numbers = np.full((LONGEST + 1, len(page)), -1)  # by size and place, of the distinct terms
         numbers[sizes[order], at[order]] = np.cumsum(is_new) - 1
-        every = _Found(keys[first], sizes[first], pages[first], at[first], counts, np.ones(len(first), bool))
+        whole = np.ones(len(first), bool)
+        every = _Found(keys[first], sizes[first], pages[first], at[first], counts, whole)
         is_term = (every.sizes == 1) | (counts >= LEAST)
-        for size, inner in combinations(range(LONGEST, 0, -1), 2):  # as often only within one longer phrase
-            longer = np.flatnonzero((every.sizes == size) & is_term)
-            for offset in range(size - inner + 1):
-                within = numbers[inner, every.at[longer] + offset]
-                every.whole[within[(within >= 0) & (counts[within] == counts[longer])]] = False
+        whole[_inside_phrases(every.of(is_term), numbers, counts)] = False
         ranked = _within(every.pages, first - counts * len(order))
         return every.of(ranked[is_term[ranked]]), every.of(~is_term)
 
@@ -295,6 +292,17 @@ class Lexicon(dict[str, int]):
 def _later(values: Numbers, size: int) -> Numbers:
     """Return for each word the value of the last one of so many; 0 where there are not so many."""
     return np.append(values[size - 1 :], np.zeros(min(size - 1, len(values)), values.dtype))
+
+
+def _inside_phrases(terms: _Found, numbers: Numbers, counts: Numbers) -> Numbers:
+    """Return the numbers of what stands only within one longer phrase, which occurs as often as it."""
+    inside = [np.empty(0, np.intp)]
+    for size, inner in combinations(range(LONGEST, 0, -1), 2):
+        longer = terms.of(terms.sizes == size)
+        for offset in range(size - inner + 1):
+            within = numbers[inner, longer.at + offset]
+            inside.append(within[(within >= 0) & (counts[within] == longer.counts)])
+    return np.concatenate(inside)
 
 
 def _within(pages: Numbers, values: Numbers) -> Numbers:

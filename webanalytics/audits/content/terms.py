@@ -324,22 +324,7 @@ def _by_site(found: Terms, top: int) -> pd.DataFrame:
     whole[terms[found.column("whole", bool)]] = True
     enough = whole & (counts >= np.sort(counts[whole])[-top:][:1])  # others are not shown
     chosen = np.flatnonzero(enough[terms])
-    numbers = np.arange(len(found.pages), dtype=np.int32)
-    owners = np.repeat(numbers, [len(page.terms) for page in found.pages])[chosen]
-    terms, here = terms[chosen], found.column("counts", np.int32)[chosen]
-    lengths, single = found.column("words", np.int8)[chosen], len(found.pages) < 2
-    sizes = np.array([page.totals for page in found.pages]).reshape(-1, LONGEST + 1)[owners, lengths]
-    scores = keyness(here, sizes, counts[terms] - here, found.totals[lengths] - sizes)
-    known = here.astype(float) if single else scores
-    best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
-    np.maximum.at(best, terms, known)
-    first = np.flatnonzero(known == best[terms])[::-1]  # of equal pages the first is written last
-    best_page[terms[first]] = owners[first]
-    standing = {}
-    for place in PLACES:
-        stands = [page.places.get(place, np.zeros(len(page.terms), bool)) for page in found.pages]
-        flags = np.concatenate([np.empty(0, bool), *stands])[chosen]
-        standing[place] = np.bincount(terms[flags], minlength=size)
+    best, best_page = _best_pages(found, counts, terms, chosen)
     order = np.lexsort((-best, -pages, -counts))
     order = order[whole[order]][:top]
     cells = {
@@ -348,10 +333,33 @@ def _by_site(found: Terms, top: int) -> pd.DataFrame:
         "pages": pages[order].tolist(),
         "frequency": counts[order].tolist(),
         "best_page": [found.pages[number].name for number in best_page[order].tolist()],
-        "distinctiveness": [None] * len(order) if single else best[order].tolist(),
-        **{f"in_{place}": standing[place][order].tolist() for place in PLACES},
+        "distinctiveness": [None] * len(order) if len(found.pages) < 2 else best[order].tolist(),
     }
+    for place in PLACES:
+        stands = [page.places.get(place, np.zeros(len(page.terms), bool)) for page in found.pages]
+        flags = np.concatenate([np.empty(0, bool), *stands])[chosen]
+        cells[f"in_{place}"] = np.bincount(terms[chosen[flags]], minlength=size)[order].tolist()
     return pd.DataFrame(make_columns(cells, _SITE_COLUMNS))
+
+
+def _best_pages(found: Terms, counts: Numbers, terms: Numbers, chosen: Numbers) -> tuple[Scores, Numbers]:
+    """Return how distinctive each term is of the page that makes most of it, and that page; of some terms.
+
+    ``terms`` are those of all pages, page after page, and ``chosen`` the places of some among them. Of a
+    single page, which can be compared with no other, the frequency counts.
+    """
+    numbers = np.arange(len(found.pages), dtype=np.int32)
+    owners = np.repeat(numbers, [len(page.terms) for page in found.pages])[chosen]
+    terms, here = terms[chosen], found.column("counts", np.int32)[chosen]
+    lengths = found.column("words", np.int8)[chosen]
+    sizes = np.array([page.totals for page in found.pages]).reshape(-1, LONGEST + 1)[owners, lengths]
+    scores = keyness(here, sizes, counts[terms] - here, found.totals[lengths] - sizes)
+    known = here.astype(float) if len(found.pages) < 2 else scores
+    best, best_page = np.full(len(counts), -np.inf), np.full(len(counts), -1, np.int64)
+    np.maximum.at(best, terms, known)
+    first = np.flatnonzero(known == best[terms])[::-1]  # of equal pages the first is written last
+    best_page[terms[first]] = owners[first]
+    return best, best_page
 
 
 _PAGE_COLUMNS: dict[str, Dtype] = {

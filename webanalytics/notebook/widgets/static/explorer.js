@@ -255,7 +255,11 @@ class Explorer {
   async complete(table) {
     const { store } = this;
     const keys = table.keys.filter((key) => store.columns.get(key)?.short);
-    for (const key of keys) if (!(await this.loadColumn(key)) || store !== this.store) return;
+    for (const key of keys) {
+      const came = await this.loadColumn(key);
+      if (store !== this.store) return;
+      if (!came) break;
+    }
     if (keys.length) for (const other of Object.values(this.tables)) other.update();
   }
 
