@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from webanalytics.audits.content import counting
 from webanalytics.audits.content.counting import Lexicon
-from webanalytics.audits.content.words import LEAST, Vocabulary
+from webanalytics.audits.content.vocabulary import LEAST, Vocabulary
 from webanalytics.page.keywords.keywords import count_keywords, places_of
 from webanalytics.page.keywords.segmentation import Segmented, segment
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from webanalytics.audits.content.nearest import spans
 from webanalytics.audits.content.terms import Scores, Terms, terms_of
-from webanalytics.audits.content.words import Numbers, PageTerms
+from webanalytics.audits.content.vocabulary import Numbers, PageTerms
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError

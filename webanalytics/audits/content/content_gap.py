@@ -17,7 +17,7 @@ from webanalytics.audits.content.terms import (
     grouped_terms,
     totals_of,
 )
-from webanalytics.audits.content.words import LONGEST, PageTerms, Vocabulary
+from webanalytics.audits.content.vocabulary import LONGEST, PageTerms, Vocabulary
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS

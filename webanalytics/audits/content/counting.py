@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from webanalytics.audits.content.pieces import Pieces
-from webanalytics.audits.content.words import (
+from webanalytics.audits.content.vocabulary import (
     LEAST,
     LONGEST,
     STEP,

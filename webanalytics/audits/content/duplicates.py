@@ -23,7 +23,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.words import word_hash, words
+from webanalytics.audits.content.vocabulary import word_hash
+from webanalytics.audits.content.words import words
 from webanalytics.audits.graph.metrics import once
 from webanalytics.errors import ParameterError
 from webanalytics.runs.boundary import watched

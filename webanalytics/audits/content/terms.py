@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.words import LONGEST, PORTION, SHARED_FROM, Numbers, PageTerms, Vocabulary
+from webanalytics.audits.content.vocabulary import LONGEST, Numbers, PageTerms, Vocabulary
+from webanalytics.audits.content.words import PORTION, SHARED_FROM
 from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
