@@ -100,7 +100,7 @@ async def load(server: Server, key: str, page: str, counts: Counter[str], stop: 
                         return
             except (aiohttp.ClientError, TimeoutError):
                 counts["lost"] += 1
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.15)  # what starts again needs the processor
 
     while not stop.is_set():
         while len(tasks) < 32:
@@ -144,7 +144,7 @@ def test_kill_under_load(tmp_path: Path, kind: type[Server]) -> None:
             stop = asyncio.Event()
             clients = asyncio.create_task(load(server, key, f"{site.url}/", counts, stop))
             for _ in range(3):
-                await asyncio.sleep(1.2)
+                await asyncio.sleep(0.6)
                 server.process.send_signal(signal.SIGKILL)
                 await asyncio.to_thread(server.process.wait)
                 await asyncio.to_thread(started_again, server)
