@@ -100,7 +100,7 @@ async def load(server: Server, key: str, page: str, counts: Counter[str], stop: 
                         return
             except (aiohttp.ClientError, TimeoutError):
                 counts["lost"] += 1
-            await asyncio.sleep(0.15)  # what starts again needs the processor
+            await asyncio.sleep(0.05)
 
     while not stop.is_set():
         while len(tasks) < 32:
