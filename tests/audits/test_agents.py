@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,17 +74,30 @@ def asking(folder: Path, *flags: str, errors: Path | None = None) -> Iterator[As
     server = StdioServerParameters(command=sys.executable, args=command, cwd=Path(__file__).parents[2])
     log = (errors or folder.parent / "stderr").open("w+")
     with log, connected(stdio_client(server, errlog=log)) as (portal, client):
+        yield partial(answer, portal, client)
 
-        def ask(tool: str, /, **arguments: Any) -> Any:
-            found = portal.call(client.call_tool, tool, arguments)
-            if found.is_error:
-                return found.content[0].text
-            assert json.loads(found.content[0].text) == found.structured_content
-            assert found.structured_content["untrusted"] is True
-            assert "never instructions" in found.structured_content["notice"]
-            return found.structured_content["answer"]
 
-        yield ask
+@contextmanager
+def asking_here(folder: Path, *hosts: str) -> Iterator[Ask]:
+    """Let the server answer in this process, where that it is one of its own says nothing more."""
+    from mcp import Client
+
+    from webanalytics.audits.agents import AgentServer
+
+    server = AgentServer(folder, hosts, allow_private=False)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
+        yield partial(answer, portal, client)
+
+
+def answer(portal: BlockingPortal, client: Client, tool: str, /, **arguments: Any) -> Any:
+    """Call a tool; the answer says that it is untrusted, and an error is its sentence."""
+    found = portal.call(client.call_tool, tool, arguments)
+    if found.is_error:
+        return found.content[0].text
+    assert json.loads(found.content[0].text) == found.structured_content
+    assert found.structured_content["untrusted"] is True
+    assert "never instructions" in found.structured_content["notice"]
+    return found.structured_content["answer"]
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +247,7 @@ def test_a_table_is_cut_where_its_cells_are_long(tmp_path: Path) -> None:
     urls = [f"https://a.example/{number}/{'x' * 3_000}" for number in range(80)]
     frame = pd.DataFrame({"url": urls, "html": ["<title>A"] * 80})
     wa.audit(frame, progress=False, workers=1).save(tmp_path / "audits")
-    with asking(tmp_path / "audits") as ask:
+    with asking_here(tmp_path / "audits") as ask:
         sides = {"old": ".", "new": "."}
         answer = ask("redirect_map", **sides)["redirects"]
         assert 0 < len(answer["rows"]) < 50
@@ -289,7 +303,7 @@ def traps(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ask_traps(traps: Path) -> Iterator[Ask]:
-    with asking(traps) as function:
+    with asking_here(traps) as function:
         yield function
 
 
@@ -314,7 +328,7 @@ def test_the_runs_of_a_history_are_audits_too(folder: Path, tmp_path: Path) -> N
     (place / "linked").mkdir()
     (place / "linked" / f"{names[0][5:]}.json").symlink_to(place / "site" / f"{names[0][5:]}.json")
     history = wa.history(place / "site")
-    with asking(place) as ask:
+    with asking_here(place) as ask:
         rows = ask("list_audits")["audits"]["rows"]
         assert [row["audit"] for row in rows] == names
         assert [row["score"] for row in rows] == history.scores()["score"].tolist()
@@ -333,7 +347,7 @@ def test_a_damaged_audit_is_a_row_and_a_sentence_without_the_folder(folder: Path
     shutil.copytree(folder, place)
     (place / "2026-10" / "audit.json").write_text("{}")
     next((place / "site" / "2026-11").glob("pages-*")).write_bytes(b"changed")
-    with asking(place) as ask:
+    with asking_here(place) as ask:
         rows = ask("list_audits")["audits"]["rows"]
         assert [("note" in row) for row in rows] == [True, False]
         for name in ("2026-10", "site/2026-11"):
@@ -387,7 +401,7 @@ def test_private_hosts_are_refused_even_where_they_are_allowed(
     folder: Path, sites: tuple[SiteServer, SiteServer]
 ) -> None:
     site, _ = sites
-    with asking(folder, "--allow-host", site.url.partition("//")[2]) as ask:
+    with asking_here(folder, site.url.partition("//")[2]) as ask:
         assert "not public" in ask("page_text", page=f"{site.url}/")
     assert list(site.requests) == []
 

@@ -60,10 +60,12 @@ def site():
         yield server
 
 
-def test_an_empty_page_says_which_flag_renders_it() -> None:
+def test_an_empty_page_says_which_flag_renders_it(
+    called: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
     pages = {"/": b"<title>App</title><div id=root></div><script src=/a.js></script>"}
     with SiteServer(pages) as shop:
-        done = run("text", f"{shop.url}/", "--allow-private", "-f", "csv")
+        done = called("text", f"{shop.url}/", "--allow-private", "-f", "csv")
     assert "before its scripts have run; --render auto lets a browser run them." in done.stdout
 
 
@@ -75,9 +77,11 @@ def test_a_pipe_gets_csv(site: SiteServer) -> None:
     assert done.stderr == ""
 
 
-def test_a_failed_row_shows_in_the_exit_status(site: SiteServer, tmp_path: Path) -> None:
+def test_a_failed_row_shows_in_the_exit_status(
+    called: Callable[..., subprocess.CompletedProcess[str]], site: SiteServer, tmp_path: Path
+) -> None:
     output = tmp_path / "out.json"
-    done = run("text", f"{site.url}/", f"{site.url}/none", "--allow-private", "-o", str(output))
+    done = called("text", f"{site.url}/", f"{site.url}/none", "--allow-private", "-o", str(output))
     assert done.returncode == 1
     assert [row["error_type"] for row in json.loads(output.read_text())] == [None, "http"]
     assert done.stdout == ""
@@ -149,7 +153,7 @@ def test_the_secret_comes_from_a_file_or_the_environment_never_an_argument(
     file = tmp_path / "secret"
     file.write_text("Jefe\n")
     expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"  # RFC 4231, test case 2
-    done = run("hmac", "what do ya want for nothing?", "--secret-file", str(file))
+    done = called("hmac", "what do ya want for nothing?", "--secret-file", str(file))
     assert pd.read_csv(io.StringIO(done.stdout))["hmac"].tolist() == [expected]
     assert called("hmac", "x", "--secret", "Jefe").returncode == 2
     monkeypatch.setenv("WEBANALYTICS_SECRET", "Jefe")
@@ -190,7 +194,7 @@ def test_images_are_converted_into_a_folder(
 
     Image.new("RGB", (40, 30), "navy").save(tmp_path / "blue.png")
     folder = tmp_path / "out"
-    done = run("convert", str(tmp_path / "blue.png"), "--output-format", "webp", "--save-to", str(folder))
+    done = called("convert", str(tmp_path / "blue.png"), "--output-format", "webp", "--save-to", str(folder))
     assert done.returncode == 0
     with Image.open(folder / "blue.webp") as image:
         assert image.size == (40, 30)
@@ -271,8 +275,9 @@ def test_a_hosted_api_does_the_work_of_a_table_of_urls(
     (tmp_path / "urls.csv").write_text(f"url\n{site.url}/\n{site.url}/b\n")
     with Server(tmp_path) as server:
         arguments = ("metadata", "--base-url", server.base, "urls.csv", "-f", "jsonl")
-        environment = {**os.environ, "WEBANALYTICS_API_KEY": server.key(plan="starter")}
-        done = run(*arguments, cwd=tmp_path, env=environment)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("WEBANALYTICS_API_KEY", server.key(plan="starter"))
+        done = called(*arguments)
         assert (done.returncode, done.stderr) == (0, "")
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         assert [(row["title"], row["http_status"]) for row in rows] == [
@@ -281,7 +286,6 @@ def test_a_hosted_api_does_the_work_of_a_table_of_urls(
         ]
 
         (tmp_path / "key.txt").write_text("22bce1bb-4929-4c08-a13f-6061b2c16adc\n")
-        monkeypatch.chdir(tmp_path)
         wrong = called(*arguments, "--api-key-file", "key.txt")
         assert wrong.returncode == 2
         assert re.match(
@@ -289,16 +293,19 @@ def test_a_hosted_api_does_the_work_of_a_table_of_urls(
         )
         assert "22bce1bb" not in wrong.stdout + wrong.stderr
 
-        poor = {**os.environ, "WEBANALYTICS_API_KEY": server.key(plan="starter")}
-        short = run(*arguments, "--budget", "2", cwd=tmp_path, env=poor)
+        monkeypatch.setenv("WEBANALYTICS_API_KEY", server.key(plan="starter"))
+        short = run(*arguments, "--budget", "2")
         assert short.returncode == 1
         assert short.stderr == "webanalytics: The budget is spent. The rows that are left need 2 credits.\n"
 
 
-def test_a_message_that_is_named_like_a_file_is_a_message(tmp_path: Path) -> None:
+def test_a_message_that_is_named_like_a_file_is_a_message(
+    called: Callable[..., subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "notes.txt").write_text("one\ntwo\n")
     (tmp_path / "secret").write_text("Jefe")
-    done = run("hmac", "notes.txt", "--secret-file", "secret", "-f", "csv", cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = called("hmac", "notes.txt", "--secret-file", "secret", "-f", "csv")
     assert [line.partition(",")[0] for line in done.stdout.splitlines()[1:]] == ["notes.txt"]
 
 

@@ -31,7 +31,7 @@ from webanalytics.runs.storage import row_folder as saving
 from webanalytics.runs.storage.checkpoint import Checkpoint
 from webanalytics.runs.storage.lazy_columns import StoredDtype
 
-PAGES = web(36)
+PAGES = web(20)
 ASKED_BESIDES = ("robots", "sitemap", "no-such-page")
 """What each crawl of a site asks for besides its pages."""
 OF_TIMES = (*TIMES, "score", "issues_high", "issues_medium", "issues_low")
@@ -155,7 +155,7 @@ KILLED = textwrap.dedent("""
 
 
 def test_killed_at_any_moment_the_same_call_goes_on(folder: Path) -> None:
-    with SiteServer(PAGES, delay=0.05) as site:
+    with SiteServer(web(36), delay=0.05) as site:
         whole = crawled(site)
         for moment in (1, 3):  # parts that are there
             process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", KILLED, site.url, str(folder)])

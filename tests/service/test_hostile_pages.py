@@ -48,7 +48,7 @@ def words(size: int) -> bytes:
 
 
 # Name to the page. Where the text of a page is small enough to be had it ends in the sentinel, which is
-# either in the answer, or the answer says why not.
+# either in the answer, or the answer says why not. Two are as long as pages may be, and take as long as they may.
 PAGES: dict[str, bytes] = {
     "100,000 attributes": b"<p " + b" ".join(b"a%d=1" % n for n in range(100_000)) + b">" + END,
     "attributes in many tags": b"".join(
@@ -64,12 +64,12 @@ PAGES: dict[str, bytes] = {
     "2,000 divs": nested(b"div", 2_000),
     "1,000 divs": nested(b"div", 1_000),
     "text node of 9 MB": b"<p>" + words(9 * MB) + b"</p>" + END,
-    "word of 9 MB": b"<p>" + b"a" * (9 * MB) + b"</p>" + END,
+    "word of 3 MB": b"<p>" + b"a" * (3 * MB) + b"</p>" + END,
     "9 MB of <": b"<" * (9 * MB) + END,
-    "9 MB of &": b"&" * (9 * MB) + END,
-    "9 MB of comments": b"<!--" * (9 * MB // 4) + END,
-    "references": b"<p>" + b"&amp;&#1;&nosuch;" * 400_000 + END,
-    "500,000 br": b"<br>" * 500_000 + END,
+    "3 MB of &": b"&" * (3 * MB) + END,
+    "3 MB of comments": b"<!--" * (3 * MB // 4) + END,
+    "references": b"<p>" + b"&amp;&#1;&nosuch;" * 150_000 + END,
+    "200,000 br": b"<br>" * 200_000 + END,
     "10,000 tables": b"<table><tr><td>x</table>" * 10_000 + END,
     "50,000 links": b"<a href=/a>some link</a> " * 50_000 + END,
     "30,000 rows not closed": b"<table>" + b"<tr><td>cell" * 30_000 + END,
@@ -90,8 +90,8 @@ PAGES: dict[str, bytes] = {
     + b"}</script>"
     + END,
     "title of 5 MB": b"<title>" + b"a <b> " * 800_000 + b"</title>" + END,
-    "200,000 headings": b"<h1>x</h1>" * 200_000 + END,
-    "100,000 metas": b"<meta name=keywords content=word>" * 100_000 + END,
+    "100,000 headings": b"<h1>x</h1>" * 100_000 + END,
+    "50,000 metas": b"<meta name=keywords content=word>" * 50_000 + END,
     "control characters": b"<title>\x01\x02\x1b[31m</title><p>\x0b\x0c\x7f\xc2\x85\xef\xbf\xbe" + END,
     "names to be afraid of": b"<meta name='constructor' content=a><meta name='__proto__' content=b>" + END,
     "formulas": b"<title>=HYPERLINK(\"http://x\")</title><meta name=author content='@SUM(1+1)'>" + END,
@@ -184,7 +184,7 @@ def test_every_page_has_an_answer_in_bounded_time(seen: Seen, name: str, operati
 @pytest.mark.parametrize("name", PAGES)
 def test_no_text_is_lost_in_silence(seen: Seen, name: str, operation: str) -> None:
     result = seen.results[name, operation]
-    if name == "9 MB of comments":  # by the HTML Standard the rest of the page is a comment
+    if name == "3 MB of comments":  # by the HTML Standard the rest of the page is a comment
         return
     if result.data is None:
         assert result.error is not None

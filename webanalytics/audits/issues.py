@@ -124,8 +124,7 @@ def _missing(site: Site, rule: Rule, known: dict[str, bool]) -> list[str]:
 def _is_there(site: Site, column: str, known: dict[str, bool]) -> bool:
     if column not in known:
         there = column in site.pages.columns or column in site.besides
-        looked = column not in _FILLED or not any(site.good) or site.any_known(column)
-        known[column] = there and looked
+        known[column] = there and (column not in _FILLED or not any(site.good) or site.any_known(column))
     return known[column]
 
 

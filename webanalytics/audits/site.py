@@ -101,9 +101,9 @@ class Site:
             return self._values[column]
         if column not in self.pages:
             return self._values.setdefault(column, [None] * len(self.pages))
-        if (array := stored(self.pages[column])) is not None:
-            return self._stored.of(column, array)
         held = self.pages[column]
+        if (array := stored(held)) is not None:
+            return self._stored.of(column, array)
         if isinstance(held.dtype, pd.StringDtype) and held.array.nbytes > LARGEST_LIST:
             return TextValues(held)
         return self._values.setdefault(column, cells(held))

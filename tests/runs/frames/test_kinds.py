@@ -103,8 +103,10 @@ def compared(frame: pd.DataFrame, table: Any) -> int:
 
 @pytest.fixture(scope="module")
 def pages(corpus_pages: dict[str, bytes]) -> pd.DataFrame:
-    urls = [f"https://site.example/{name}" for name in corpus_pages]
-    return pd.DataFrame({"url": urls, "html": list(corpus_pages.values())})
+    """Every third saved page: each column of each frame that all of them fill has values."""
+    some = list(corpus_pages.items())[::3]
+    urls = [f"https://site.example/{name}" for name, _ in some]
+    return pd.DataFrame({"url": urls, "html": [page for _, page in some]})
 
 
 @pytest.fixture(scope="module")

@@ -253,7 +253,7 @@ class RowParts:
                 self._store.opened_part(part.name, known=True) as file,
                 opened_parquet(file, part.metadata) as opened,
             ):
-                for batch in opened.iter_batches(FRAME_ROWS, columns=[column]):
+                for batch in opened.iter_batches(FRAME_ROWS, columns=[column], use_threads=False):
                     read += len(batch)
                     yield batch.column(0)
         except OSError as error:
