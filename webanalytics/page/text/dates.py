@@ -227,33 +227,30 @@ def dateline(page: Page) -> date | None:
     lines, place = headline_place(page)
     if place is None:
         return None
-    days: set[date] = set()
-    for line in (*lines[max(0, place - _LINES_BEFORE) : place], *lines[place + 1 : place + _LINES_AFTER]):
-        if len(line) <= _LONGEST_LINE and _YEAR.search(line):
-            days.update(_told_apart(line, _language(page))[0])
+    near = (*lines[max(0, place - _LINES_BEFORE) : place], *lines[place + 1 : place + _LINES_AFTER])
+    days = set[date]().union(*(named for named, _ in _told_apart(near, _language(page))))
     return days.pop() if len(days) == 1 else None
 
 
-def _told_apart(line: str, language: str) -> tuple[set[date], set[date]]:
-    """Return the days that a line of text names, and those of a change.
+def _told_apart(lines: Iterable[str], language: str) -> Iterator[tuple[set[date], set[date]]]:
+    """Yield the days that each short line names, and those of a change.
 
-    >>> _told_apart("4 May 2022, updated 6 May 2022", "en")
+    >>> next(_told_apart(["4 May 2022, updated 6 May 2022"], "en"))
     ({datetime.date(2022, 5, 4)}, {datetime.date(2022, 5, 6)})
     """
-    if (found := _CHANGED.search(line)) is None:
-        return days_in(line, language), set()
-    before, after = days_in(line[: found.start()], language), days_in(line[found.end() :], language)
-    if after or line[: found.start()].endswith("("):
-        return before, after
-    return set(), before  # "2022年5月4日 更新"
+    for line in lines:
+        if len(line) <= _LONGEST_LINE and _YEAR.search(line):
+            found = _CHANGED.search(line)
+            named = days_in(line[: found.start()] if found else line, language)
+            changed = days_in(line[found.end() :], language) if found else set[date]()
+            if found and not changed and not line[: found.start()].endswith("("):
+                named, changed = changed, named  # "2022年5月4日 更新"
+            yield named, changed
 
 
 def _shown_days(page: Page) -> tuple[list[set[date]], set[date]]:
     """Return the days that each short line of a page names, and those of changes."""
-    lines = (
-        line for line in page.visible_text.split("\n") if len(line) <= _LONGEST_LINE and _YEAR.search(line)
-    )
-    told = [_told_apart(line, _language(page)) for line in islice(lines, _MOST_LINES)]
+    told = [*islice(_told_apart(page.visible_text.split("\n"), _language(page)), _MOST_LINES)]
     return [days for days, _ in told if days], set[date]().union(*(changed for _, changed in told))
 
 
