@@ -299,6 +299,22 @@ def test_no_date_is_made_up(markup: str) -> None:
     assert page_dates(Page(markup)) is None
 
 
+LISTING = "<pre><b>$ uname -v</b>\n#1 SMP Debian 5.10.28-1 (2021-04-09) and more of what the program printed there</pre>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "found"),
+    [
+        (LISTING, None),
+        ("<p>Partitions such as <code>FROM ('2016-07-01') TO ('2016-08-01')</code> are made by hand, each of them", None),
+        (f"{LISTING}<link rel=canonical href=https://example.org/2022/05/04/tea.html>",
+         {"published": "2022-05-04", "modified": None}),
+    ],
+)  # fmt: skip
+def test_what_programs_print_is_no_date_of_the_page(markup: str, found: dict[str, str | None] | None) -> None:
+    assert page_dates(Page(f"<title>Shells</title><h1>Shells</h1>{PROSE}{markup}{PROSE}")) == found
+
+
 def test_large_pages_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page("<p>Tea", "https://example.org/2022/05/04/tea.html")
     monkeypatch.setattr(dates, "MAX_ELEMENTS", 1)

@@ -350,9 +350,12 @@ def _by_htmldate(page: Page) -> date | None:
     from htmldate import find_date  # takes time to load, and many pages declare their dates
 
     tree = page.tree
+    # What programs print is dated by itself, and in the JSON-LD it would find the days of videos.
+    apart = [tag for tag in ("pre", "code") if page.document.tagged[tag]]
     if any(_video_dates(page)):
-        # It would find them in the JSON-LD, and take them for the page's.
+        apart.append("script")
+    if apart:
         tree = copy.deepcopy(tree)
-        etree.strip_elements(tree, "script", with_tail=False)
+        etree.strip_elements(tree, *apart, with_tail=False)
     # It works on a copy of the tree.
     return parse_date(find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None))
