@@ -241,6 +241,7 @@ CHANGES = [
     ("en", "Last updated 2022-05-04 06:29:55 UTC"),
     ("en", "This page was last edited on 4 May 2022, at 12:00."),
     ("en", "This page was last modified on May 4, 2022 by Ann."),
+    ("en", "<b>Last update:</b><p>May 04, 2022"),
     ("de", "Diese Seite wurde zuletzt am 4. Mai 2022 um 12:00 Uhr bearbeitet."),
     ("fr", "La dernière modification de cette page a été faite le 4 mai 2022 à 12:00."),
     ("es", "Esta página se editó por última vez el 4 mayo 2022 a las 12:00."),

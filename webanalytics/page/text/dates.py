@@ -66,8 +66,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _CHANGED = re.compile(
     r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
     r"|bijgewerkt|gewijzigd|zaktualiz|aktualiz|opdateret|uppdatera|oppdatert|päivitetty|güncell|обновлен|更新"
-    r"|last (?:edited|changed)|edited on|bearbeitet|dernière modification|modificad|modificat|última vez"
-    r"|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|修订|修訂|편집",
+    r"|last (?:edited|changed|update)|edited on|bearbeitet|dernière modification|modificad|modificat"
+    r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집",
     re.IGNORECASE,
 )
 _LETTERS = r"[^\W\d_]++"
@@ -238,7 +238,9 @@ def _told_apart(lines: Iterable[str], language: str) -> Iterator[tuple[set[date]
     >>> next(_told_apart(["4 May 2022, updated 6 May 2022"], "en"))
     ({datetime.date(2022, 5, 4)}, {datetime.date(2022, 5, 6)})
     """
-    for line in lines:
+    label = ""
+    for shown in lines:
+        line, label = label + shown, f"{shown} " if shown.endswith(":") and _CHANGED.search(shown) else ""
         if len(line) <= _LONGEST_LINE and _YEAR.search(line):
             found = _CHANGED.search(line)
             named = days_in(line[: found.start()] if found else line, language)
@@ -352,9 +354,7 @@ def _by_htmldate(page: Page) -> date | None:
     tree = page.tree
     # What programs print is dated by itself, and in the JSON-LD it would find the days of videos.
     apart = [tag for tag in ("pre", "code") if page.document.tagged[tag]]
-    if any(_video_dates(page)):
-        apart.append("script")
-    if apart:
+    if apart := apart + ["script"] * any(_video_dates(page)):
         tree = copy.deepcopy(tree)
         etree.strip_elements(tree, *apart, with_tail=False)
     # It works on a copy of the tree.
