@@ -237,6 +237,48 @@ def test_datelines_stand_beside_the_headline(html: str, day: date | None) -> Non
     assert dateline(Page(html)) == day
 
 
+CHANGES = [
+    ("en", "Last updated 2022-05-04 06:29:55 UTC"),
+    ("en", "This page was last edited on 4 May 2022, at 12:00."),
+    ("en", "This page was last modified on May 4, 2022 by Ann."),
+    ("en", "<b>Last update:</b><p>May 04, 2022"),
+    ("de", "Diese Seite wurde zuletzt am 4. Mai 2022 um 12:00 Uhr bearbeitet."),
+    ("fr", "La dernière modification de cette page a été faite le 4 mai 2022 à 12:00."),
+    ("es", "Esta página se editó por última vez el 4 mayo 2022 a las 12:00."),
+    ("it", "Questa pagina è stata modificata per l'ultima volta il 4 maggio 2022"),
+    ("pt", "Esta página foi editada pela última vez em 4 de maio de 2022."),
+    ("nl", "Deze pagina is voor het laatst bewerkt op 4 mei 2022 om 12:00."),
+    ("pl", "Tę stronę ostatnio edytowano 4 maja 2022, 12:00."),
+    ("ru", "Эта страница в последний раз была отредактирована 4 мая 2022 в 12:00."),
+    ("ja", "2022年5月4日 更新"),
+    ("zh", "本页面最后修订于2022年5月4日"),
+]
+
+
+@pytest.mark.parametrize(("language", "line"), CHANGES)
+def test_the_day_of_the_last_change_is_not_that_of_publication(language: str, line: str) -> None:
+    """The lines are those that MediaWiki, AsciiDoc, Sphinx and others write below a page."""
+    retrieved = "<p>Retrieved 2010-01-25</p>"
+    html = (
+        f"<html lang={language}><title>Tea</title><h1>Tea</h1>{'<p>x' * 12}{retrieved}<footer>{line}</footer>"
+    )
+    assert page_dates(Page(html)) == {"published": None, "modified": "2022-05-04"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "published", "modified"),
+    [
+        ("<p>3 May 2022, updated 4 May 2022", "2022-05-03", "2022-05-04"),
+        ("<p>Posted 3 May 2022 (edited)", "2022-05-03", None),
+        # A change before publication is that of something else, and several are of several things.
+        ("<p>4 May 2022<p>x<p>Tea prices updated 3 May 2022", "2022-05-04", None),
+        ("<p>3 May 2022<p>x<p>Updated 4 May 2022<p>Updated 5 May 2022", "2022-05-03", None),
+    ],
+)
+def test_publication_and_change_beside_each_other(lines: str, published: str, modified: str | None) -> None:
+    assert page_dates(Page(f"<h1>Tea</h1>{lines}{PROSE}")) == {"published": published, "modified": modified}
+
+
 def test_datelines_are_the_days_that_pages_declare(corpus_pages: dict[str, bytes]) -> None:
     """What saved pages show is what they declare: the day of publication, or of the last change."""
     shown = {name: day for name, content in corpus_pages.items() if (day := dateline(Page(content)))}
@@ -256,6 +298,22 @@ def test_address() -> None:
 )
 def test_no_date_is_made_up(markup: str) -> None:
     assert page_dates(Page(markup)) is None
+
+
+LISTING = "<pre><b>$ uname -v</b>\n#1 SMP Debian 5.10.28-1 (2021-04-09) and more of what the program printed there</pre>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "found"),
+    [
+        (LISTING, None),
+        ("<p>Partitions such as <code>FROM ('2016-07-01') TO ('2016-08-01')</code> are made by hand, each of them", None),
+        (f"{LISTING}<link rel=canonical href=https://example.org/2022/05/04/tea.html>",
+         {"published": "2022-05-04", "modified": None}),
+    ],
+)  # fmt: skip
+def test_what_programs_print_is_no_date_of_the_page(markup: str, found: dict[str, str | None] | None) -> None:
+    assert page_dates(Page(f"<title>Shells</title><h1>Shells</h1>{PROSE}{markup}{PROSE}")) == found
 
 
 def test_large_pages_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.page.structured_html import block, needed, read
 from webanalytics.page.facts import schema_org
 from webanalytics.page.facts.schema_org import (
-    DEFAULT_MAX_LOOKUPS,
+    MAX_LOOKUPS,
 )
 from webanalytics.page.structured.items import Graph
 
@@ -151,7 +151,7 @@ def test_references_without_end_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     ]
     found = read(block({"@context": "https://schema.org", "@graph": graph}))
     assert len(found.faults) >= 3
-    assert 100_000 < calls < 2 * DEFAULT_MAX_LOOKUPS
+    assert 100_000 < calls < 2 * MAX_LOOKUPS
 
 
 def test_unknown_names_cost_no_more_than_they_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

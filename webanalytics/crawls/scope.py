@@ -49,7 +49,6 @@ MAX_SEQUENCE = 5_000
 """Pages of one sequence of numbers that bring nothing new and are fetched all the same."""
 
 Handling = Literal["stop", "report", "off"]
-Query = Literal["keep", "drop", "tracking"]
 External = Literal["list", "check", "ignore"]
 Resources = Literal["ignore", "check"]
 

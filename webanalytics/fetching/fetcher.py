@@ -141,17 +141,14 @@ class Fetcher:
         wanted = Wanted(accept, most, error_pages=error_pages, sink=sink, refusals=error_pages)
         return await self._fetch(url, parameter, wanted, asked)
 
-    async def ask(
-        self, url: str, method: Method = "HEAD", parameter: str = "url", *, max_bytes: int = 4096
-    ) -> Response:
+    async def ask(self, url: str, method: Method = "HEAD", *, max_bytes: int = 4096) -> Response:
         """Return whether and how a URL answers, redirects followed; at most `max_bytes` of its body are read.
 
         A body is of no interest to HEAD (RFC 9110 section 9.3.2). Statuses from 300 on are a `FetchError`
         too.
         """
-        return await self._fetch(
-            url, parameter, Wanted("any", max_bytes, cut=True, method=method, refusals=True)
-        )
+        wanted = Wanted("any", max_bytes, cut=True, method=method, refusals=True)
+        return await self._fetch(url, "url", wanted)
 
     async def robots_of(self, origin: str) -> RobotsCopy:
         """Return the robots.txt of an origin, which the rules of its pages are then read from, too."""

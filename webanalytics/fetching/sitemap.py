@@ -49,9 +49,7 @@ SitemapTree = list[SitemapFile]
 """All sitemaps that one leads to, in their order."""
 
 
-async def read_sitemap(
-    fetcher: Fetcher, url: str, *, parameter: str = "url", limits: SitemapLimits | None = None
-) -> SitemapTree:
+async def read_sitemap(fetcher: Fetcher, url: str, *, limits: SitemapLimits | None = None) -> SitemapTree:
     """Return a sitemap and all that it leads to, in their order.
 
     The address is that of a sitemap or an index (XML, gzip or plain), a text file of URLs, an RSS or Atom
@@ -64,7 +62,7 @@ async def read_sitemap(
     Formats: https://www.sitemaps.org/protocol.html (sitemaps, text files, feeds), RFC 9309 and the
     ``Sitemap`` line of robots.txt.
     """
-    reading = _Reading(fetcher, parameter, limits or SitemapLimits())
+    reading = _Reading(fetcher, limits or SitemapLimits())
     return await reading.read(url, 0, "given")
 
 
@@ -97,9 +95,8 @@ class _Sink:
 class _Reading:
     """One call of `read_sitemap`: what it has read so far."""
 
-    def __init__(self, fetcher: Fetcher, parameter: str, limits: SitemapLimits) -> None:
+    def __init__(self, fetcher: Fetcher, limits: SitemapLimits) -> None:
         self._fetcher = fetcher
-        self._parameter = parameter
         self._limits = limits
         self._seen: set[str] = set()
         self._budget = Budget(limits.max_urls, limits.max_total_bytes, limits.max_characters)
@@ -114,7 +111,7 @@ class _Reading:
             document = await self._document(url, file)
         file.entries, file.children, file.size = document.entries, len(document.children), document.size
         if document.broken and not file.failures:
-            file.failures.append(self._failed(Problem("broken_sitemap", count=document.count)))
+            file.failures.append(_failed(Problem("broken_sitemap", count=document.count)))
         children, document.children = list(dict.fromkeys(document.children)), []
         named: Source = "robots.txt" if url.split("?")[0].endswith("/robots.txt") else "index"
         return [file, *await self._children(children, depth, named)]
@@ -135,14 +132,13 @@ class _Reading:
             if known is not None and known.text is not None:
                 await sink(url).write(known.text.encode())
             else:
-                fetch = self._fetcher.fetch
-                await fetch(url, self._parameter, "any", max_bytes=limits.max_bytes, sink=sink)
+                await self._fetcher.fetch(url, accept="any", max_bytes=limits.max_bytes, sink=sink)
             await sinks[-1].close()
         except FetchError as error:
             # Of the error itself, its traceback would keep the blocks that were at hand.
             file.failures.append(FetchError(error.key, error.message.values))
         except Problem as problem:
-            file.failures.append(self._failed(problem))
+            file.failures.append(_failed(problem))
         return sinks[-1].parser.document if sinks else Document()
 
     async def _children(self, children: list[str], depth: int, source: Source) -> list[SitemapFile]:
@@ -164,10 +160,11 @@ class _Reading:
         ]
 
     def _refused(self, url: str, source: Source, problem: Problem) -> SitemapFile:
-        return SitemapFile(url, source, failures=[self._failed(problem)])
+        return SitemapFile(url, source, failures=[_failed(problem)])
 
-    def _failed(self, problem: Problem) -> FetchError:
-        return FetchError(problem.key, {"parameter": self._parameter, **problem.details})
+
+def _failed(problem: Problem) -> FetchError:
+    return FetchError(problem.key, {"parameter": "url", **problem.details})
 
 
 def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> Document:

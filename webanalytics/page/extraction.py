@@ -59,9 +59,7 @@ class Selector:
         return list(astuple(self))
 
 
-def selectors(
-    extract: Any, taken: Iterable[str], single: Iterable[str] = (), parameter: str = "extract"
-) -> tuple[Selector, ...]:
+def selectors(extract: Any, taken: Iterable[str], single: Iterable[str] = ()) -> tuple[Selector, ...]:
     r"""Return the checked selectors of a call: CSS, XPath 1.0 or regular expressions, by columns.
 
     Raises `ParameterError` for names that are taken and selectors that are not valid; columns that are
@@ -74,28 +72,28 @@ def selectors(
     [('cost', 'css', False), ('tags', 'xpath', True), ('ga', 'regex', False)]
     """
     if not isinstance(extract, Mapping) or not 0 < len(extract) <= MOST:
-        raise ParameterError.must_be(parameter, f"a mapping of 1 to {MOST} names of columns to selectors")
+        raise ParameterError.must_be("extract", f"a mapping of 1 to {MOST} names of columns to selectors")
     known, strings = frozenset(taken), frozenset(single)
     for name, given in extract.items():
         if name in strings and isinstance(given, list):
-            raise _wrong(parameter, name, "in an audit, this is a column of strings and cannot have lists")
-    return tuple(_checked(name, given, known, parameter) for name, given in extract.items())
+            raise _wrong(name, "in an audit, this is a column of strings and cannot have lists")
+    return tuple(_checked(name, given, known) for name, given in extract.items())
 
 
-def _checked(name: Any, given: Any, taken: frozenset[str], parameter: str) -> Selector:
+def _checked(name: Any, given: Any, taken: frozenset[str]) -> Selector:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ParameterError.on(
-            parameter,
+            "extract",
             f"must name columns with letters, digits, dots, hyphens and underscores, not {str(name)[:60]!r}",
         )
     if name in taken:
         raise ParameterError.on(
-            parameter, f"must not name `{name}`, which is a column of every audit; `{name}_own` is free"
+            "extract", f"must not name `{name}`, which is a column of every audit; `{name}_own` is free"
         )
     several = isinstance(given, list)
     if several:
         if len(given) != 1:
-            raise _wrong(parameter, name, "a list must hold one selector, all of whose values are wanted")
+            raise _wrong(name, "a list must hold one selector, all of whose values are wanted")
         given = given[0]
     if isinstance(given, re.Pattern) and isinstance(given.pattern, str):
         selector = Selector(name, "regex", given.pattern, given.flags & _FLAGS, several)
@@ -106,9 +104,9 @@ def _checked(name: Any, given: Any, taken: frozenset[str], parameter: str) -> Se
             kind = "xpath"
         selector = Selector(name, kind, source, several=several)  # type: ignore[arg-type]
     else:
-        raise _wrong(parameter, name, "it is neither a selector nor a compiled regular expression of text")
+        raise _wrong(name, "it is neither a selector nor a compiled regular expression of text")
     if len(selector.source) > LONGEST_SELECTOR:
-        raise _wrong(parameter, name, f"it is longer than {LONGEST_SELECTOR:,} characters")
+        raise _wrong(name, f"it is longer than {LONGEST_SELECTOR:,} characters")
     try:
         _trial(selector)
     except (
@@ -120,12 +118,12 @@ def _checked(name: Any, given: Any, taken: frozenset[str], parameter: str) -> Se
         RecursionError,
     ) as error:
         kinds = {"css": "CSS selector", "xpath": "XPath", "regex": "regular expression"}
-        raise _wrong(parameter, name, f"it is no {kinds[selector.kind]}: {error}") from None
+        raise _wrong(name, f"it is no {kinds[selector.kind]}: {error}") from None
     return selector
 
 
-def _wrong(parameter: str, name: str, why: str) -> ParameterError:
-    return ParameterError.on(parameter, f"is wrong for `{name}`: {why[:300].rstrip('.')}")
+def _wrong(name: str, why: str) -> ParameterError:
+    return ParameterError.on("extract", f"is wrong for `{name}`: {why[:300].rstrip('.')}")
 
 
 def _trial(selector: Selector) -> None:

@@ -189,13 +189,13 @@ def _names_of(element: Element) -> int:
     return found
 
 
-def blocks_of(document: Document, opened: bool = True) -> Blocks:
-    """Return the blocks of text that a page shows, with what its controls open or without it.
+def blocks_of(document: Document) -> Blocks:
+    """Return the blocks of text that a page shows, with what its controls open.
 
     One pass over the elements, from which blocks are made as they end.
     """
     made, elements = Blocks(), document.elements
-    controls = document.noted["aria-controls"] if opened else []
+    controls = document.noted["aria-controls"]
     controlled = {name for control in controls for name in (control.get("aria-controls") or "").split()}
     place, size = 0, len(elements)
     node, begun = -1, list[Element]()  # where the reading is, and the elements that have not ended
@@ -223,7 +223,7 @@ def blocks_of(document: Document, opened: bool = True) -> Blocks:
                 attributes
                 and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
                 and _is_left_out(element, size)
-                and not (opened and _is_opened(element, controlled))
+                and not _is_opened(element, controlled)
             ):
                 place = element.end
                 if tag == "br" and not in_code and _breaks(pieces):

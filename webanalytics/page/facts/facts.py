@@ -18,12 +18,6 @@ from webanalytics.page.page import Collector, Links, Page, Reader, collected, fo
 from webanalytics.page.structured.jsonld import JsonLdBlocks
 from webanalytics.urls import address
 
-DEFAULT_MAX_ENTRIES = 500
-"""Most entries kept of a list per page."""
-
-DEFAULT_MAX_LENGTH = 500
-"""Longest string in such a list, in characters."""
-
 DEFAULT_MAX_ALT = 100
 """Longest alternative text of an image that is not reported, in characters."""
 
@@ -35,8 +29,8 @@ class FactElements(Collector):
     """What the elements of a page say that rules examine, in document order; counts include all."""
 
     alongside = (JsonLdBlocks, LinkElements, AccessElements, LoadingElements, ScriptElements)
-    max_entries = DEFAULT_MAX_ENTRIES
-    max_length = DEFAULT_MAX_LENGTH
+    max_entries = 500  # kept of a list per page
+    max_length = 500  # of a string in such a list, in characters
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)

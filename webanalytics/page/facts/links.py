@@ -55,7 +55,7 @@ def bare(text: str) -> str:
     return text.strip(_ENDS).lower().replace("\u2019", "'")
 
 
-DEFAULT_MAX_LINKS = 2_000
+MAX_LINKS = 2_000
 """Most links kept per page."""
 
 DEFAULT_MAX_URL = 2_000
@@ -80,9 +80,7 @@ class LinkFacts(NamedTuple):
     pages: list[str]
 
 
-def read_links(
-    page: Page, hrefs: Iterable[str], *, max_links: int = DEFAULT_MAX_LINKS, max_url: int = DEFAULT_MAX_URL
-) -> LinkFacts:
+def read_links(page: Page, hrefs: Iterable[str], *, max_url: int = DEFAULT_MAX_URL) -> LinkFacts:
     """Return the links of a page to its own host and count those that lead elsewhere; counts are of all.
 
     A link to a place on the page itself (``#top``) does not lead to a page, nor does one that is not
@@ -108,7 +106,7 @@ def read_links(
                 subdomains += count
             continue
         internal += count
-        if len(kept) < max_links and len(target[1]) <= max_url:
+        if len(kept) < MAX_LINKS and len(target[1]) <= max_url:
             kept[target[1]] = None
     return LinkFacts(internal, external, subdomains, list(kept))
 

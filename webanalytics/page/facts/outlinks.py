@@ -51,8 +51,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 class OutlinkElements(Collector):
     """Links as they are written, in document order: address, anchor text, rel, kind and position."""
 
-    max_links = DEFAULT_MAX_LINKS
-
     def __init__(self, page: Page) -> None:
         super().__init__(page)
         self.found: dict[tuple[str, str, int, str, str], int] = {}
@@ -85,7 +83,7 @@ class OutlinkElements(Collector):
             return
         known = self._targets.get((href, rel, kind))
         if known is None:
-            if len(self._targets) >= self.max_links:
+            if len(self._targets) >= DEFAULT_MAX_LINKS:
                 self.left_out += 1
                 return
             known = self._targets[href, rel, kind] = []

@@ -22,20 +22,20 @@ from webanalytics.page.structured.offer import local_name
 from webanalytics.page.structured.requirements import has_requirements, is_known, meant, missing
 from webanalytics.page.structured.values import wrong_values
 
-DEFAULT_MAX_ENTRIES = 50
+MAX_ENTRIES = 50
 """Most types, and most faults, kept per page."""
 
-DEFAULT_MAX_STRING = 500
+MAX_STRING = 500
 """Longest type or fault, in characters."""
 
-DEFAULT_MAX_THINGS = 5_000
+MAX_THINGS = 5_000
 """Most items examined per page, and most microdata properties."""
 
 Kind = Literal["broken", "required", "value", "unknown", "recommended"]
 KINDS: tuple[Kind, ...] = ("broken", "required", "value", "unknown", "recommended")
 """What a fault is about, in the order in which faults are kept."""
 
-DEFAULT_MAX_LOOKUPS = 200_000
+MAX_LOOKUPS = 200_000
 """Most properties looked up per page: references may lead to the same items again and again."""
 
 _BLOCK = "JSON-LD"
@@ -53,22 +53,20 @@ class StructuredFacts(NamedTuple):
 class _Found:
     """Types and faults, each once, in order of appearance."""
 
-    def __init__(self, max_entries: int, max_string: int) -> None:
+    def __init__(self) -> None:
         self.types: dict[str, None] = {}
         self._faults: dict[Kind, dict[tuple[str, str], None]] = {kind: {} for kind in KINDS}
-        self._max_entries = max_entries
-        self._max_string = max_string
 
     def add_type(self, name: str) -> None:
-        if len(self.types) < self._max_entries:
+        if len(self.types) < MAX_ENTRIES:
             self.types[self._cut(name)] = None
 
     def add_fault(self, kind: Kind, name: str, problem: str) -> None:
-        if len(self._faults[kind]) < self._max_entries:
+        if len(self._faults[kind]) < MAX_ENTRIES:
             self._faults[kind][self._cut(name), self._cut(problem)] = None
 
     def is_full(self, kind: Kind) -> bool:
-        return len(self._faults[kind]) >= self._max_entries
+        return len(self._faults[kind]) >= MAX_ENTRIES
 
     def faults(self) -> list[dict[str, str]]:
         found = [
@@ -76,21 +74,14 @@ class _Found:
             for kind in KINDS
             for name, problem in self._faults[kind]
         ]
-        return found[: self._max_entries]
+        return found[:MAX_ENTRIES]
 
     def _cut(self, text: str) -> str:
-        text = text[: self._max_string]
+        text = text[:MAX_STRING]
         return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def structured_facts(
-    page: Page,
-    *,
-    today: dt.date | None = None,
-    max_entries: int = DEFAULT_MAX_ENTRIES,
-    max_string: int = DEFAULT_MAX_STRING,
-    max_things: int = DEFAULT_MAX_THINGS,
-) -> StructuredFacts:
+def structured_facts(page: Page, *, today: dt.date | None = None) -> StructuredFacts:
     """Return the types of a page's structured data, and its faults.
 
     Types are without their prefix; faults have ``type`` (``JSON-LD`` for a block that is not JSON),
@@ -106,19 +97,19 @@ def structured_facts(
     >>> facts.types, facts.faults[0]
     (['Recipe'], {'type': 'Recipe', 'problem': 'image is missing (recipe)', 'kind': 'required'})
     """
-    found = _Found(max_entries, max_string)
+    found = _Found()
     day = today or dt.datetime.now(dt.UTC).date()
     texts = jsonld_texts(page)
     if texts:
         items = [
             item
             for block in _blocks(texts[:DEFAULT_MAX_BLOCKS], found)
-            for item in jsonld_items(block, max_things)
+            for item in jsonld_items(block, MAX_THINGS)
         ]
-        _judge(Graph(items[:max_things]), found, day)
+        _judge(Graph(items[:MAX_THINGS]), found, day)
     if page.having("itemscope"):
-        _judge(Graph(microdata_items(page, max_things)), found, day)
-    _read_rdfa(page, found, max_things)
+        _judge(Graph(microdata_items(page, MAX_THINGS)), found, day)
+    _read_rdfa(page, found)
     return StructuredFacts(list(found.types), found.faults())
 
 
@@ -182,7 +173,7 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
         if item.plain and not found.is_full("unknown"):
             _names(item, kinds, found)
         key = (str(node["@id"]), item.within, *kinds) if "@id" in node else ()
-        if refers(node) or key in judged or graph.looked_at > DEFAULT_MAX_LOOKUPS:
+        if refers(node) or key in judged or graph.looked_at > MAX_LOOKUPS:
             continue
         if key:
             judged.add(key)
@@ -223,8 +214,8 @@ def _hint(name: str) -> str:
     return f": did you mean {name}?" if name else ""
 
 
-def _read_rdfa(page: Page, found: _Found, max_things: int) -> None:
-    for element in page.having("typeof")[:max_things]:
+def _read_rdfa(page: Page, found: _Found) -> None:
+    for element in page.having("typeof")[:MAX_THINGS]:
         kinds = (element.get("typeof") or "").split()
         whole = [kind for kind in kinds if kind.startswith("schema:") or "schema.org/" in kind]
         if len(whole) < len(kinds) and "schema.org/" in _vocabulary(element):

@@ -1,7 +1,8 @@
 """Dates of a page: when it was published and when it was changed, for its text.
 
 What the page declares comes first (JSON-LD, meta elements, microdata), then what its reader sees: a dateline
-beside the headline. Only then is htmldate asked, and then any short line with a day; a video comes last.
+beside the headline. Only then is htmldate asked, and then any short line with a day; a video comes last. A
+line such as "Last updated 4 May 2022" names the day of the last change, never that of publication.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ _MOST_LINES = 500
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CHANGED = re.compile(
     r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
-    r"|bijgewerkt|gewijzigd|zaktualiz|aktualiz|opdateret|uppdatera|oppdatert|päivitetty|güncell|обновлен|更新",
+    r"|bijgewerkt|gewijzigd|zaktualiz|aktualiz|opdateret|uppdatera|oppdatert|päivitetty|güncell|обновлен|更新"
+    r"|last (?:edited|changed|update)|edited on|bearbeitet|dernière modification|modificad|modificat"
+    r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집",
     re.IGNORECASE,
 )
 _LETTERS = r"[^\W\d_]++"
@@ -126,8 +129,9 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     Structured data takes precedence: JSON-LD, then meta elements, then microdata. Where none of these gives
     a date of publication, the dateline beside the main heading does, then the first time element or the only
     day that is shown, then htmldate, which reads URLs, canonical links and marked dates, then the first short
-    line with a day; that of a video on the page comes last. A stamp in UTC names the day of the page's own
-    time zone where another stamp of the page shows it.
+    line with a day; that of a video on the page comes last. A page that shows the day of its last change, and
+    declares none, was changed then; other days on it are not looked for. A stamp in UTC names the day of the
+    page's own time zone where another stamp of the page shows it.
 
     Examples
     --------
@@ -139,7 +143,12 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     items = main_items(page)
     modified = _first_date(page, _date_values(page, items, _MODIFIED))
     published = _as_shown(page, _first_date(page, _date_values(page, items, _PUBLISHED))) or dateline(page)
-    published = published or _searched_date(page, modified) or _first_date(page, _video_dates(page))
+    shown, changed = ([], set[date]()) if published and modified else _shown_days(page)
+    if not changed:
+        published = published or _searched_date(page, shown, modified)
+    published = published or _first_date(page, _video_dates(page))
+    if modified is None and len(changed) == 1 and (published is None or published <= min(changed)):
+        modified = min(changed)
     if published is None and modified is None:
         return None
     return {
@@ -218,11 +227,33 @@ def dateline(page: Page) -> date | None:
     lines, place = headline_place(page)
     if place is None:
         return None
-    days: set[date] = set()
-    for line in (*lines[max(0, place - _LINES_BEFORE) : place], *lines[place + 1 : place + _LINES_AFTER]):
-        if len(line) <= _LONGEST_LINE and _YEAR.search(line) and not _CHANGED.search(line):
-            days.update(days_in(line, _language(page)))
+    near = (*lines[max(0, place - _LINES_BEFORE) : place], *lines[place + 1 : place + _LINES_AFTER])
+    days = set[date]().union(*(named for named, _ in _told_apart(near, _language(page))))
     return days.pop() if len(days) == 1 else None
+
+
+def _told_apart(lines: Iterable[str], language: str) -> Iterator[tuple[set[date], set[date]]]:
+    """Yield the days that each short line names, and those of a change.
+
+    >>> next(_told_apart(["4 May 2022, updated 6 May 2022"], "en"))
+    ({datetime.date(2022, 5, 4)}, {datetime.date(2022, 5, 6)})
+    """
+    label = ""
+    for shown in lines:
+        line, label = label + shown, f"{shown} " if shown.endswith(":") and _CHANGED.search(shown) else ""
+        if len(line) <= _LONGEST_LINE and _YEAR.search(line):
+            found = _CHANGED.search(line)
+            named = days_in(line[: found.start()] if found else line, language)
+            changed = days_in(line[found.end() :], language) if found else set[date]()
+            if found and not changed and not line[: found.start()].endswith("("):
+                named, changed = changed, named  # "2022年5月4日 更新"
+            yield named, changed
+
+
+def _shown_days(page: Page) -> tuple[list[set[date]], set[date]]:
+    """Return the days that each short line of a page names, and those of changes."""
+    told = [*islice(_told_apart(page.visible_text.split("\n"), _language(page)), _MOST_LINES)]
+    return [days for days, _ in told if days], set[date]().union(*(changed for _, changed in told))
 
 
 def _language(page: Page) -> str:
@@ -300,22 +331,18 @@ def _dated(page: Page) -> list[Element]:
     return [element for element in page.having("itemprop") if "date" in (element.get("itemprop") or "")]
 
 
-def _searched_date(page: Page, modified: date | None) -> date | None:
+def _searched_date(page: Page, days: list[set[date]], modified: date | None) -> date | None:
     """Return the day that a page shows somewhere; that of the last change says nothing new.
 
     The first time element comes first, then the only day in short lines, then what htmldate finds, then the
     first short line with one day. htmldate's extensive search finds no more where the day is known, at the
     cost of patterns of 205 locales.
     """
-    lines = (
-        line for line in page.visible_text.split("\n") if len(line) <= _LONGEST_LINE and _YEAR.search(line)
-    )
-    days = [named for line in islice(lines, _MOST_LINES) if (named := days_in(line, _language(page)))]
     times = (parse_date(element.get("datetime")) for element in page.document.tagged["time"])
     found = next(filter(None, times), None)
     if found is None and len(shown := set[date]().union(*days)) == 1:
         found = shown.pop()
-    found = found or _by_htmldate(page) or next((one.pop() for one in days if len(one) == 1), None)
+    found = found or _by_htmldate(page) or next((min(one) for one in days if len(one) == 1), None)
     return found if found != modified else None
 
 
@@ -325,9 +352,10 @@ def _by_htmldate(page: Page) -> date | None:
     from htmldate import find_date  # takes time to load, and many pages declare their dates
 
     tree = page.tree
-    if any(_video_dates(page)):
-        # It would find them in the JSON-LD, and take them for the page's.
+    # What programs print is dated by itself, and in the JSON-LD it would find the days of videos.
+    apart = [tag for tag in ("pre", "code") if page.document.tagged[tag]]
+    if apart := apart + ["script"] * any(_video_dates(page)):
         tree = copy.deepcopy(tree)
-        etree.strip_elements(tree, "script", with_tail=False)
+        etree.strip_elements(tree, *apart, with_tail=False)
     # It works on a copy of the tree.
     return parse_date(find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None))
