@@ -13,7 +13,7 @@ import pandas as pd
 from webanalytics.audits.content.duplicates import NearDuplicates
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.content.shared_blocks import Content
-from webanalytics.audits.content.words import PORTION, SHARED_FROM, TextRead, forget_pieces, read_texts
+from webanalytics.audits.content.words import PORTION, SHARED_FROM, TextRead, read_texts
 from webanalytics.audits.directives.robots import directives
 from webanalytics.audits.graph.site_links import canonical_of, normal
 from webanalytics.audits.graph.tables import crawl_columns
@@ -186,7 +186,6 @@ def _read(site: Site) -> Iterator[tuple[Content, TextRead]]:
     portions = shared_out(read_texts, messages(), size >= SHARED_FROM)
     read = (one for contents, told in portions for one in zip(contents, told, strict=True))
     yield from watched(read, size, "contents", "page")
-    forget_pieces()
 
 
 def _first_of(site: Site, indexable: Sequence[bool]) -> Iterator[bool]:

@@ -23,8 +23,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from webanalytics.audits.content.vocabulary import word_hash
-from webanalytics.audits.content.words import words
+from webanalytics.audits.content.words import read_words
 from webanalytics.audits.graph.metrics import once
 from webanalytics.errors import ParameterError
 from webanalytics.runs.boundary import watched
@@ -74,7 +73,7 @@ def shingles(text: str) -> Shingles:
     >>> len(shingles("to be or not to be or not")), len(shingles("too short"))
     (4, 0)
     """
-    return once(_shingles_of(np.fromiter(map(word_hash, words(text)), np.uint64)))
+    return once(_shingles_of(read_words(text)[0]))
 
 
 def _shingles_of(hashes: Shingles) -> Shingles:
@@ -115,7 +114,7 @@ class NearDuplicates:
     --------
     >>> found = NearDuplicates(minimum_words=3)
     >>> for text in ("A lantern of tin", "A lamp", "A LANTERN, of tin!"):
-    ...     found.add(np.array([word_hash(word) for word in words(text)], np.uint64))
+    ...     found.add(read_words(text)[0])
     >>> found.clusters()
     [0, None, 0]
     """

@@ -6,17 +6,17 @@ Worker processes read texts by `read_texts`, so nothing here needs pandas.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
-from threading import get_ident
 from typing import Any, NamedTuple
 
+import numpy as np
 import regex
 
-from webanalytics.audits.content.pieces import Pieces
-from webanalytics.audits.content.vocabulary import Numbers, word_hash
+from webanalytics.audits.content.vocabulary import STEP, Numbers
+from webanalytics.audits.graph.metrics import once
 from webanalytics.core.strings import OTHER_SCRIPT, normalized
 
 PORTION = 100
@@ -29,6 +29,10 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer
 _PLAIN_WORD = re.compile(r"\w+")
 _UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
 _WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
+
+
+_LETTER_ALONE = re.compile("[\u05d0-\u05ea\u0620-\u064a\u0660-\u0669\u0671-\u06d3]")
+"""Letters of Hebrew and Arabic: where none of their marks is near they are what they are by themselves."""
 
 
 def words(text: str) -> list[str]:
@@ -44,18 +48,6 @@ def words(text: str) -> list[str]:
     plain = text.lower() if text.isascii() else normalized(text, "NFKC").casefold()
     found: list[str] = (_WORD if OTHER_SCRIPT.search(plain) else _PLAIN_WORD).findall(plain)
     return found
-
-
-def piece_words() -> Pieces:
-    """Return the pieces of texts with hashes of the `words` of each, and how many it counts as (`words_of`).
-
-    Examples
-    --------
-    >>> hashes, _, [counts] = piece_words().read("Storm lantern - 30 hours of light/day".split())
-    >>> len(hashes), counts.tolist()
-    (7, [1, 1, 0, 1, 1, 1, 1])
-    """
-    return Pieces(lambda piece: (map(word_hash, words(piece)), (words_of(piece),)), 1)
 
 
 def words_of(piece: str) -> int:
@@ -76,6 +68,117 @@ def words_in(content: str) -> int:
     (4, 4)
     """
     return sum(map(words_of, content.split()))
+
+
+def read_words(text: str) -> tuple[Numbers, int]:
+    r"""Return hashes of the `words` of a text, the same in every process, and how many `words_in` counts.
+
+    All of its signs are looked up together; pieces with signs of which a table cannot say enough are
+    read one by one.
+
+    Examples
+    --------
+    >>> hashes, count = read_words("Storm lantern - 30 hours of light/day")
+    >>> len(hashes), count
+    (7, 6)
+    """
+    parts = [_read_block(block) for block in _blocks(text)]
+    return np.concatenate([hashes for hashes, _ in parts]), sum(count for _, count in parts)
+
+
+_BLOCK = 500_000
+"""Characters that are looked up together, at 50 bytes each."""
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield a text in parts that end where pieces do."""
+    start = 0
+    while len(text) - start > _BLOCK:
+        end = max(text.rfind(blank, start + 1, start + _BLOCK) for blank in " \n")
+        if end < 0:
+            break
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _read_block(text: str) -> tuple[Numbers, int]:
+    codes, kinds = _signs(text)
+    count, unclear = 0, np.flatnonzero(kinds & _UNCLEAR)
+    if 20 * len(unclear) > len(codes):  # most pieces have some
+        known_of = [_read_piece(piece) for piece in text.split()]
+        return _hashes(*_signs(" ".join([read for read, _ in known_of]))), sum(got for _, got in known_of)
+    if len(unclear):
+        edges = np.concatenate(([-1], np.flatnonzero(kinds & _SPACE), [len(text)]))
+        parts: list[str] = []
+        known = 0
+        for number in once(np.searchsorted(edges, unclear)).tolist():
+            start, end = edges[number - 1] + 1, edges[number]
+            read, counts = _read_piece(text[start:end])
+            parts += text[known:start], read
+            count, known = count + counts, end
+            kinds[start:end] = 0  # its words are counted
+    pieces = np.cumsum(kinds & _SPACE > 0)[kinds & _COUNTS > 0]
+    count += int(np.count_nonzero(pieces[1:] != pieces[:-1])) + (len(pieces) > 0)
+    if len(unclear):
+        codes, kinds = _signs("".join((*parts, text[known:])))
+    return _hashes(codes, kinds), count
+
+
+def _read_piece(piece: str) -> tuple[str, int]:
+    """Return the words of a piece, and how many it counts as; short ones are known for some time."""
+    return (_known_piece if len(piece) < 40 else _known_piece.__wrapped__)(piece)
+
+
+@lru_cache(maxsize=50_000)
+def _known_piece(piece: str) -> tuple[str, int]:
+    return " ".join(words(piece)), words_in(piece)
+
+
+_SIZE, _FEW = 0x20000, 0x2800
+"""Signs that have a place in the tables, and those that are looked at one by one for them."""
+_OF_WORD, _COUNTS, _SPACE, _UNCLEAR = 1, 2, 4, 8
+"""What signs are: of words, letters or digits, white space, or of a form that needs a closer look."""
+
+
+@cache
+def _tables() -> tuple[Numbers, Numbers]:
+    """Return what each sign is, and the code of the sign that it is read as."""
+    kinds, folded = np.full(_SIZE, _UNCLEAR | _OF_WORD, np.uint8), np.arange(_SIZE, dtype=np.uint32)
+    kinds[0x1F300:0x1F700] = kinds[0x1F900:0x1FA00] = 0  # emoji
+    kinds[0xAC00:0xD7A4] = _OF_WORD | _COUNTS  # syllables of Korean
+    for code, sign in enumerate(map(chr, range(_FEW))):
+        plain, counts = normalized(sign, "NFKC").casefold(), sign.isalnum()
+        is_unclear = bool(OTHER_SCRIPT.match(sign)) and not _LETTER_ALONE.match(sign)
+        is_unclear |= len(plain) > 1 and bool(_WORD.search(plain))
+        is_unclear &= not sign.isspace()
+        of_word = counts or sign == "_" or is_unclear
+        kinds[code] = of_word + _COUNTS * counts + _SPACE * sign.isspace() + _UNCLEAR * is_unclear
+        if len(plain) == 1:
+            folded[code] = ord(plain)
+    return kinds, folded
+
+
+def _signs(text: str) -> tuple[Numbers, Numbers]:
+    """Return the code of each sign of a text, and what it is."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return codes, _tables()[0].take(codes, mode="clip")
+
+
+def _hashes(codes: Numbers, kinds: Numbers) -> Numbers:
+    """Return a hash for each run of signs of words: the polynomial of what they are read as."""
+    of_words = kinds & _OF_WORD
+    edges = np.flatnonzero(np.diff(of_words, prepend=0, append=0))
+    lengths = edges[1::2] - edges[::2]
+    if not len(lengths):
+        return np.empty(0, np.uint64)
+    begins = np.cumsum(lengths) - lengths
+    chosen = codes[of_words > 0]
+    read = np.where(chosen < _SIZE, _tables()[1].take(chosen, mode="clip"), chosen)
+    places = np.arange(len(chosen)) - np.repeat(begins, lengths)
+    powers = np.multiply.accumulate(np.full(lengths.max(), STEP, np.uint64))
+    hashes: Numbers = np.add.reduceat(read * powers[places], begins)
+    return hashes
 
 
 def content_hash(text: str) -> str:
@@ -107,18 +210,16 @@ def without_lines(text: str, lines: AbstractSet[str]) -> str:
 
 
 def read_texts(pages: Sequence[tuple[str | None, AbstractSet[str], str | None]]) -> list[TextRead]:
-    """Return what is told of pages; pieces of texts are known in the next call too.
+    """Return what is told of pages.
 
     A page is the text of its content, the lines that are no part of it, and all that is visible.
     """
-    known = _kept_pieces(get_ident())
     found = []
     for text, shared, visible in pages:
         hashed = content_hash(visible or "")
         own = without_lines(text or "", shared)
-        hashes, _, [counts] = known.read(own.split())
         own_hash = hashed if own is visible else content_hash(own)  # most are where little is shared
-        found.append(TextRead(hashes, int(counts.sum()), own_hash, hashed))
+        found.append(TextRead(*read_words(own), own_hash, hashed))
     return found
 
 
@@ -127,11 +228,3 @@ def score_texts(texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     from webanalytics.page.readability.readability import score  # it takes the words it knows along
 
     return [score(*text) for text in texts]
-
-
-@lru_cache(maxsize=4)
-def _kept_pieces(thread: int) -> Pieces:  # noqa: ARG001 - no two threads share what they know
-    return piece_words()
-
-
-forget_pieces = _kept_pieces.cache_clear
