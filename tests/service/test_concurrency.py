@@ -144,7 +144,7 @@ def test_kill_under_load(tmp_path: Path, kind: type[Server]) -> None:
             stop = asyncio.Event()
             clients = asyncio.create_task(load(server, key, f"{site.url}/", counts, stop))
             for _ in range(3):
-                await asyncio.sleep(0.6)
+                await asyncio.sleep(1.2)
                 server.process.send_signal(signal.SIGKILL)
                 await asyncio.to_thread(server.process.wait)
                 await asyncio.to_thread(started_again, server)
