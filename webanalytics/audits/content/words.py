@@ -29,8 +29,6 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer
 _PLAIN_WORD = re.compile(r"\w+")
 _UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
 _WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
-
-
 _LETTER_ALONE = re.compile("[\u05d0-\u05ea\u0620-\u064a\u0660-\u0669\u0671-\u06d3]")
 """Letters of Hebrew and Arabic: where none of their marks is near they are what they are by themselves."""
 
@@ -87,7 +85,7 @@ def read_words(text: str) -> tuple[Numbers, int]:
 
 
 _BLOCK = 500_000
-"""Characters that are looked up together, at 50 bytes each."""
+"""Characters that are looked up together, at 50 bytes each; a longer word is cut."""
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -95,8 +93,7 @@ def _blocks(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > _BLOCK:
         end = max(text.rfind(blank, start + 1, start + _BLOCK) for blank in " \n")
-        if end < 0:
-            break
+        end = start + _BLOCK if end < 0 else end
         yield text[start:end]
         start = end
     yield text[start:]
@@ -104,25 +101,27 @@ def _blocks(text: str) -> Iterator[str]:
 
 def _read_block(text: str) -> tuple[Numbers, int]:
     codes, kinds = _signs(text)
-    count, unclear = 0, np.flatnonzero(kinds & _UNCLEAR)
+    unclear = np.flatnonzero(kinds & _UNCLEAR)
+    if not len(unclear):
+        return _hashes(codes, kinds), _count(kinds)
     if 20 * len(unclear) > len(codes):  # most pieces have some
-        known_of = [_read_piece(piece) for piece in text.split()]
-        return _hashes(*_signs(" ".join([read for read, _ in known_of]))), sum(got for _, got in known_of)
-    if len(unclear):
-        edges = np.concatenate(([-1], np.flatnonzero(kinds & _SPACE), [len(text)]))
-        parts: list[str] = []
-        known = 0
-        for number in once(np.searchsorted(edges, unclear)).tolist():
-            start, end = edges[number - 1] + 1, edges[number]
-            read, counts = _read_piece(text[start:end])
-            parts += text[known:start], read
-            count, known = count + counts, end
-            kinds[start:end] = 0  # its words are counted
+        read = [_read_piece(piece) for piece in text.split()]
+        return _hashes(*_signs(" ".join([known for known, _ in read]))), sum(count for _, count in read)
+    edges = np.concatenate(([-1], np.flatnonzero(kinds & _SPACE), [len(text)]))
+    ends = once(np.searchsorted(edges, unclear))
+    parts, count, before = list[str](), 0, 0
+    for start, end in zip((edges[ends - 1] + 1).tolist(), edges[ends].tolist(), strict=True):
+        words, counts = _read_piece(text[start:end])
+        parts += text[before:start], words
+        count, before = count + counts, end
+        kinds[start:end] = 0  # its words are counted
+    return _hashes(*_signs("".join((*parts, text[before:])))), count + _count(kinds)
+
+
+def _count(kinds: Numbers) -> int:
+    """Return how many pieces have a letter or a digit."""
     pieces = np.cumsum(kinds & _SPACE > 0)[kinds & _COUNTS > 0]
-    count += int(np.count_nonzero(pieces[1:] != pieces[:-1])) + (len(pieces) > 0)
-    if len(unclear):
-        codes, kinds = _signs("".join((*parts, text[known:])))
-    return _hashes(codes, kinds), count
+    return int(np.count_nonzero(np.diff(pieces))) + (len(pieces) > 0)
 
 
 def _read_piece(piece: str) -> tuple[str, int]:

@@ -143,7 +143,9 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     items = main_items(page)
     modified = _first_date(page, _date_values(page, items, _MODIFIED))
     published = _as_shown(page, _first_date(page, _date_values(page, items, _PUBLISHED))) or dateline(page)
-    shown, changed = ([], set[date]()) if published and modified else _shown_days(page)
+    shown, changed = list[set[date]](), set[date]()
+    if published is None or modified is None:
+        shown, changed = _shown_days(page, only_changes=published is not None)
     if not changed:
         published = published or _searched_date(page, shown, modified)
     published = published or _first_date(page, _video_dates(page))
@@ -228,21 +230,26 @@ def dateline(page: Page) -> date | None:
     if place is None:
         return None
     near = (*lines[max(0, place - _LINES_BEFORE) : place], *lines[place + 1 : place + _LINES_AFTER])
-    days = set[date]().union(*(named for named, _ in _told_apart(near, _language(page))))
+    days = set[date]().union(*(named for named, _ in _told_apart(page, near)))
     return days.pop() if len(days) == 1 else None
 
 
-def _told_apart(lines: Iterable[str], language: str) -> Iterator[tuple[set[date], set[date]]]:
+def _told_apart(
+    page: Page, lines: Iterable[str], only_changes: bool = False
+) -> Iterator[tuple[set[date], set[date]]]:
     """Yield the days that each short line names, and those of a change.
 
-    >>> next(_told_apart(["4 May 2022, updated 6 May 2022"], "en"))
+    >>> next(_told_apart(Page("<html lang=en>"), ["4 May 2022, updated 6 May 2022"]))
     ({datetime.date(2022, 5, 4)}, {datetime.date(2022, 5, 6)})
     """
     label = ""
     for shown in lines:
         line, label = label + shown, f"{shown} " if shown.endswith(":") and _CHANGED.search(shown) else ""
-        if len(line) <= _LONGEST_LINE and _YEAR.search(line):
-            found = _CHANGED.search(line)
+        if len(line) > _LONGEST_LINE or not _YEAR.search(line):
+            continue
+        found = _CHANGED.search(line)
+        if found or not only_changes:
+            language = _language(page)  # found when the first such line asks for it
             named = days_in(line[: found.start()] if found else line, language)
             changed = days_in(line[found.end() :], language) if found else set[date]()
             if found and not changed and not line[: found.start()].endswith("("):
@@ -250,9 +257,9 @@ def _told_apart(lines: Iterable[str], language: str) -> Iterator[tuple[set[date]
             yield named, changed
 
 
-def _shown_days(page: Page) -> tuple[list[set[date]], set[date]]:
+def _shown_days(page: Page, only_changes: bool) -> tuple[list[set[date]], set[date]]:
     """Return the days that each short line of a page names, and those of changes."""
-    told = [*islice(_told_apart(page.visible_text.split("\n"), _language(page)), _MOST_LINES)]
+    told = [*islice(_told_apart(page, page.visible_text.split("\n"), only_changes), _MOST_LINES)]
     return [days for days, _ in told if days], set[date]().union(*(changed for _, changed in told))
 
 
