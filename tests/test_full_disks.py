@@ -237,8 +237,37 @@ def test_signals_leave_the_rows_in_the_file(
         time.sleep(0.1)
     said = process.communicate(timeout=BUSY_SECONDS)[1]
     assert process.returncode == 128 + number, said
+    assert "interrupted after 7 of 9 rows" in said
     assert "Traceback" not in said
     assert pd.read_csv(output)["title"].tolist() == ["page"] * 7
+
+
+SLOW_IMPORTS = """
+import sys, time
+if any("fork_for_ever" in argument for argument in sys.orig_argv):
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_all_processes_ends_a_command_that_waits_for_a_worker(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(SLOW_IMPORTS)
+    command = [sys.executable, "-m", "webanalytics", "metadata", "--allow-private", "--no-robots"]
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    with SiteServer({"/": b"<title>page</title>"}) as site:
+        process = subprocess.Popen(
+            [*command, site.url], stderr=subprocess.PIPE, text=True, start_new_session=True, env=found
+        )
+        end = time.monotonic() + BUSY_SECONDS
+        while not site.requests and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(0.5)  # the page has come, and the worker is asked for
+        os.killpg(process.pid, number)
+        said = process.communicate(timeout=BUSY_SECONDS)[1]
+    assert process.returncode == 128 + number, said
+    assert "interrupted after 0 of 1 rows" in said
 
 
 def test_a_closed_terminal_leaves_the_rows_in_the_file(half_slow: list[str], tmp_path: Path) -> None:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import inspect
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 import webanalytics as wa
-from tests.effort import BUSY_SECONDS, PROCESS_SECONDS
+from tests.effort import BUSY_SECONDS
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs import partial
 from webanalytics.runs.boundary import Run, run_plain
@@ -205,49 +200,3 @@ def test_a_cancelled_asynchronous_call_keeps_its_rows(half_slow_site: list[str])
     found = wa.last_partial()
     assert found is not None
     assert found["title"].tolist() == ["page"] * 6
-
-
-def at_rest(pid: int) -> None:
-    """Wait until a process and what it started have next to nothing to do for two seconds."""
-    process, end, before = psutil.Process(pid), time.monotonic() + PROCESS_SECONDS, -1.0
-    while time.monotonic() < end:
-        spent = 0.0
-        for one in (process, *process.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):  # it has ended meanwhile
-                spent += sum(one.cpu_times()[:2])
-        if spent - before < 0.1:
-            return
-        before = spent
-        time.sleep(2)
-
-
-def test_ctrl_c_in_a_terminal_is_quiet_and_writes_the_rows(
-    half_slow_server: SiteServer, half_slow_site: list[str], tmp_path: Path
-) -> None:
-    output = tmp_path / "rows.csv"
-    command = [
-        sys.executable,
-        "-m",
-        "webanalytics",
-        "metadata",
-        *half_slow_site,
-        "--allow-private",
-        "--no-robots",
-    ]
-    process = subprocess.Popen(
-        [*command, "--per-host", "20", "-o", str(output)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    end = time.monotonic() + PROCESS_SECONDS
-    while len(half_slow_server.requests) < 12 and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
-    at_rest(process.pid)  # the pages that were answered are analysed
-    os.killpg(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=PROCESS_SECONDS)
-    assert process.returncode == 130
-    assert "interrupted after 6 of 12 rows" in stderr
-    assert "Traceback" not in stderr
-    assert len(output.read_text().splitlines()) == 7

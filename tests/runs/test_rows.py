@@ -55,7 +55,7 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
         "http://no-such-host.invalid/",
     ]
     before = len(site.requests)
-    frame = wa.audit(pd.Series(urls, index=list("abcdefgh")), timeout=4.0, **LOCAL)
+    frame = wa.audit(pd.Series(urls, index=list("abcdefgh")), timeout=10.0, **LOCAL)
     assert frame.raw.index.tolist() == list("abcdefgh")
     assert frame.raw["url"].tolist() == urls
     assert frame.raw["status"].tolist() == ["ok"] * 4 + ["error"] * 4
@@ -67,7 +67,7 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
     assert frame.raw.loc["g", "http_status"] == 404
     assert frame.raw["error"].tolist()[4:] == [
         "The site's robots.txt forbids fetching the page; `robots=False` fetches it all the same.",
-        "The page did not arrive within 4 seconds; `timeout=` sets how long to wait.",
+        "The page did not arrive within 10 seconds; `timeout=` sets how long to wait.",
         "The page answered HTTP 404.",
         "The host does not exist.",
     ]

@@ -51,16 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     status = _status(sys.argv[1:] if arguments is None else list(arguments))
     if arguments is None and status in (130, 143):
-        _ignore_signals()
+        _end_soon()
     return status
 
 
-def _ignore_signals() -> None:
-    """Ignore signals that come while the process ends: the rows are written."""
+def _end_soon() -> None:
+    """Ignore signals that come while the process ends, and wait for no worker: the rows are written."""
     import signal
+
+    from webanalytics.runs.workers.template import TEMPLATE
 
     for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(number, signal.SIG_IGN)
+    TEMPLATE.end()
 
 
 def _status(arguments: list[str]) -> int:

@@ -83,6 +83,7 @@ class Template:
     """The process that forks workers; started when the first one is needed."""
 
     _owner = 0
+    _ended = False
 
     def __init__(self) -> None:
         self._own()
@@ -115,6 +116,8 @@ class Template:
 
         self._own()
         with self._lock:
+            if self._ended:
+                raise BackendError("the worker process did not start: this process ends")
             if self._process is None or self._process.poll() is not None:
                 self._start()
             assert self._process and self._control and self._stderr  # noqa: S101, PT018
@@ -150,6 +153,8 @@ class Template:
             self._process = subprocess.Popen(  # noqa: S603
                 command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=self._stderr
             )
+        if self._ended:
+            self._process.kill()
 
     def _close(self) -> None:
         if self._process is not None:
@@ -160,6 +165,13 @@ class Template:
                 end.close()
         self._process = self._control = self._stderr = None
         self._prepared = set()
+
+    def end(self) -> None:
+        """End the template for good, also while a thread waits for it: the exit of Python waits for threads."""
+        self._ended = True
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def close(self) -> None:
         """End the template, and with it every worker that it forked."""
