@@ -134,11 +134,11 @@ SERVERS: dict[str, Callable[[RedirectMap, Path], object]] = {
 }
 
 
-def asked(url: str, target: str) -> tuple[int, str]:
+def asked(url: str, target: str, host: str = "") -> tuple[int, str]:
     """What a server answers, asked without any library's idea of addresses."""
-    host, port = url.removeprefix("http://").split(":")
-    connection = HTTPConnection(host, int(port), timeout=60)
-    connection.request("GET", target)
+    place, port = url.removeprefix("http://").split(":")
+    connection = HTTPConnection(place, int(port), timeout=60)
+    connection.request("GET", target, headers={"Host": host} if host else {})
     answer = connection.getresponse()
     answer.read()
     connection.close()
@@ -223,6 +223,69 @@ def test_hostile_addresses_in_a_map_lead_nothing_else_anywhere(name: str, tmp_pa
         assert asked(url, "/" + "x" * 200) == (301, f"{NEW}/long")
         assert asked(url, "/q?a") == (301, f"{NEW}/once")
         assert asked(url, "/%22;%20return%20200;%20%23") == (301, f"{NEW}/words")
+
+
+TURNS = {  # on one site; what the new address answers is no redirect
+    "/Tea.html": "/tea.html",
+    "/Old": "/fresh",
+    "/x": "/old",
+    "/caf%c3%a9": "/caf%C3%A9",
+    "/%7Eann": "/~ann",
+    "/list": "/list?page=1",
+    "/list?b=2&a=1?": "/list?a=1&b=2",
+    "/?p=12": "/",
+}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_no_new_address_is_led_away_on_its_own_site(name: str, tmp_path: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+
+    class Written:
+        def write(self, path: Path) -> Path:
+            pairs = [(OLD + old, OLD + new) for old, new in TURNS.items()]
+            return server_files.write(pairs, path, str(server_files.form_of(path)))
+
+    with SERVERS[name](Written(), tmp_path) as url:  # type: ignore[attr-defined, arg-type]
+        assert {new: asked(url, new)[0] for new in TURNS.values()} == dict.fromkeys(TURNS.values(), 404)
+        same = ("/caf%c3%a9", "/%7Eann")  # RFC 3986 section 6.2.2: the new address, written otherwise
+        moved = {old: new for old, new in TURNS.items() if old not in same}
+        assert {old: asked(url, old) for old in moved} == {
+            old: (301, OLD + new) for old, new in moved.items()
+        }
+
+
+def test_iis_leads_no_address_to_itself_in_other_letters(tmp_path: Path) -> None:
+    pairs = [(OLD + old, OLD + new) for old, new in TURNS.items()]
+    tree = ElementTree.parse(server_files.write(pairs, tmp_path / "web.config", "iis"))
+    keys = {str(item.get("key")) for item in tree.iter("add") if item.get("key")}
+    assert keys == {*TURNS} - {"/Tea.html", "/caf%c3%a9", "/%7Eann"}
+
+
+def test_two_sites_in_one_folder_of_apache_lead_from_the_old_one_alone(tmp_path: Path) -> None:
+    if shutil.which("apache2") is None:
+        pytest.skip("apache2 is not installed")
+    pairs = [("http://www.a.example/x", "http://a.example/x"), ("http://www.a.example/", "http://a.example/")]
+    pairs += [("http://b.example/y", "https://b.example/y")]
+
+    class Written:
+        def write(self, path: Path) -> Path:
+            return server_files.write(pairs, path, "apache")
+
+    with apache(Written(), tmp_path) as url:  # type: ignore[arg-type]
+        for old, new in pairs:
+            parts = urlsplit(old)
+            assert asked(url, parts.path, parts.netloc) == (301, new)
+        assert asked(url, "/x", "a.example") == asked(url, "/x", "A.example") == (404, "")
+        assert asked(url, "/", "a.example")[1] == ""
+
+
+def test_one_file_holds_no_two_hosts_whose_paths_lead_elsewhere(tmp_path: Path) -> None:
+    pairs = [("https://b.example/", f"{NEW}/b"), ("https://c.example/", f"{NEW}/c")]
+    with pytest.raises(wa.ParameterError, match=r"`path` .* both https://b\.example/ and .* host"):
+        server_files.write(pairs, tmp_path / "moved.map", "nginx")
+    server_files.write([(old, NEW) for old, _ in pairs], tmp_path / "moved.map", "nginx")
 
 
 def test_hostile_addresses_in_the_other_forms(tmp_path: Path) -> None:

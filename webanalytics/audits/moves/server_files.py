@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
 from webanalytics.core.strings import encodable, for_xml
@@ -39,8 +39,14 @@ def write(pairs: Sequence[Pair], path: Path, form: str) -> Path:
     """Write old and new addresses for a server; one that stays, or that it cannot hold, is left out."""
     if form not in FORMS:
         raise ParameterError.one_of("server", tuple(FORMS))
-    texts = [(encodable(old), encodable(new)) for old, new in pairs if old != new]
-    moved = [pair for pair in texts if "\0" not in unquote(pair[0])]  # which no server takes
+    texts = [(encodable(old), encodable(new)) for old, new in pairs]
+    moved = [pair for pair in texts if "\0" not in unquote(pair[0]) and not _stays(*pair)]
+    known: dict[tuple[str, str], Pair] = {}
+    for old, new in moved:
+        other, target = known.setdefault(_split(old), (old, new))
+        if target != new and urlsplit(other).netloc != urlsplit(old).netloc:
+            said = f"cannot hold both {other} and {old}, which differ in the host: write a file for each host"
+            raise ParameterError.on("path", said)
     with new_file(path, "path") as temporary:
         temporary.write_text(FORMS[form](moved), "utf-8", "surrogateescape")
     return path
@@ -50,6 +56,16 @@ def _split(old: str) -> tuple[str, str]:
     """Return path and query of an old address, as they are sent."""
     parts = urlsplit(old)
     return parts.path or "/", parts.query
+
+
+def _stays(old: str, new: str) -> bool:
+    """Return whether a server sees one address in both, which would lead to itself for ever."""
+    return _turns(old, new) and urlsplit(old).query == urlsplit(new).query
+
+
+def _turns(old: str, new: str) -> bool:
+    """Return whether both are one path of one site, as servers compare paths."""
+    return urlsplit(old)[:2] == urlsplit(new)[:2] and _decoded(_split(old)[0]) == _decoded(_split(new)[0])
 
 
 def _target(new: str) -> str:
@@ -62,6 +78,16 @@ def _decoded(path: str) -> str:
     return unquote(path, errors="surrogateescape")
 
 
+def _key(old: str, new: str) -> tuple[str, bool]:
+    """Return what a map has of an old address: a path, or an address as it is sent, and whether it is one.
+
+    A path takes every query, and so that of a new address with the same path.
+    """
+    path, query = _split(old)
+    exact = bool(query) or _turns(old, new)
+    return "?".join(filter(None, (path, query))) if exact else _decoded(path), exact
+
+
 def _quoted(text: str) -> str:
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
@@ -70,10 +96,9 @@ def _nginx(pairs: Sequence[Pair]) -> str:
     """Return maps for nginx: of decoded paths, and of addresses with a query as they are sent."""
     maps: list[dict[str, str]] = [{}, {}]
     for old, new in pairs:
-        path, query = _split(old)
-        key = f"{path}?{query}" if query else _decoded(path)
+        key, exact = _key(old, new)
         if len(key.encode("utf-8", "surrogateescape")) < _NGINX_WORD:
-            maps[bool(query)].setdefault(key, _quoted(_target(new).replace("$", "%24")))
+            maps[exact].setdefault(key, _quoted(_target(new).replace("$", "%24")))
     longest = max((len(key.encode("utf-8", "surrogateescape")) for one in maps for key in one), default=0)
     lines = [
         "# In the http block: include this file. In the server block of the old host:",
@@ -81,8 +106,13 @@ def _nginx(pairs: Sequence[Pair]) -> str:
         "#     if ($moved) { return 301 $moved; }",
         f"map_hash_bucket_size {max(64, 1 << (longest + 32).bit_length())};",
     ]
-    for one, head in zip(maps, ("map $uri $moved {", "map $request_uri $moved_query {"), strict=True):
-        alike = Counter(map(str.lower, one))  # nginx takes no two keys that differ in capitals alone
+    sites = {urlsplit(old)[:2] for old, _ in pairs}
+    stay = [_split(new) for _, new in pairs if urlsplit(new)[:2] in sites]
+    kept = [_decoded(path) for path, _ in stay], ["?".join(filter(None, parts)) for parts in stay]
+    heads = "map $uri $moved {", "map $request_uri $moved_query {"
+    for one, others, head in zip(maps, kept, heads, strict=True):
+        # nginx takes no two keys that differ in capitals alone, and finds one by the other
+        alike = Counter(map(str.lower, {*one, *others}))
         rows = [f"    {_nginx_key(key, alike[key.lower()] > 1)} {target};" for key, target in one.items()]
         lines += [head, '    default "";', *rows, "}"]
     return "\n".join(lines) + "\n"
@@ -109,10 +139,20 @@ def _apache(pairs: Sequence[Pair]) -> str:
         path, query = _split(old)
         pattern = _pattern(_decoded(path).removeprefix("/"))
         target = re.sub(r"([%$\\])", r"\\\1", _target(new))
-        if query:
+        if query or _turns(old, new):
             lines.append(f'RewriteCond "%{{QUERY_STRING}}" "^{_pattern(query)}$"')
+        lines += _elsewhere(urlsplit(old), urlsplit(new))
         lines.append(f'RewriteRule "^/?{pattern}$" "{target}" [R=301,L,NE{",QSD" if query else ""}]')
     return "\n".join(lines) + "\n"
+
+
+def _elsewhere(old: SplitResult, new: SplitResult) -> list[str]:
+    """Return the condition that a rule is not of the new site, which may be in the same folder."""
+    if old.netloc != new.netloc:
+        return [f'RewriteCond "%{{HTTP_HOST}}" "!^{_pattern(new.netloc)}$" [NC]']
+    if old.scheme != new.scheme:
+        return [f'RewriteCond "%{{HTTPS}}" "{"!" * (new.scheme == "https")}=on"']
+    return []
 
 
 def _redirects(pairs: Sequence[Pair]) -> str:
@@ -130,9 +170,9 @@ def _caddy(pairs: Sequence[Pair]) -> str:
     """Return maps for a site's block of a Caddyfile."""
     maps: list[dict[str, str]] = [{}, {}]
     for old, new in pairs:
-        path, query = _split(old)
-        key = _quoted(f"{path}?{query}" if query else _decoded(path)).replace("{", "\\{")
-        maps[not query].setdefault(key, f"    {key} {_quoted(_target(new))}")
+        text, exact = _key(old, new)
+        key = _quoted(text).replace("{", "\\{")
+        maps[not exact].setdefault(key, f"    {key} {_quoted(_target(new))}")
     lines = ["# In the block of the old host: import this file."]
     for name, source, rows in zip(("moved_query", "moved"), ("{uri}", "{path}"), maps, strict=True):
         if rows:
@@ -148,7 +188,10 @@ def _iis(pairs: Sequence[Pair]) -> str:
         path, query = _split(old)
         key = for_xml(f"{path}?{query}" if query else path)
         line = f"          <add key={quoteattr(key)} value={quoteattr(_target(new))} />"
-        rows.setdefault(key.lower(), line)  # IIS takes no two that differ in capitals alone
+        if not _stays(
+            old.lower(), new.lower()
+        ):  # IIS knows no capitals: no two keys may differ in them alone
+            rows.setdefault(key.lower(), line)
     body = "\n".join(rows.values())
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <configuration>
