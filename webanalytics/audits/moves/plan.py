@@ -139,7 +139,8 @@ class RedirectMap:
         Raises
         ------
         ParameterError
-            For a wrong argument, or a name that tells no form.
+            For a wrong argument, a name that tells no form, or paths that lead elsewhere on another of the
+            old hosts: files for servers know no host.
         """
         path = Path(path)
         if not decisions or not set(decisions) <= {"sure", "look"}:

@@ -188,9 +188,7 @@ def _iis(pairs: Sequence[Pair]) -> str:
         path, query = _split(old)
         key = for_xml(f"{path}?{query}" if query else path)
         line = f"          <add key={quoteattr(key)} value={quoteattr(_target(new))} />"
-        if not _stays(
-            old.lower(), new.lower()
-        ):  # IIS knows no capitals: no two keys may differ in them alone
+        if not _stays(old.lower(), new.lower()):  # IIS knows no capitals, and takes no two keys alike
             rows.setdefault(key.lower(), line)
     body = "\n".join(rows.values())
     return f"""<?xml version="1.0" encoding="UTF-8"?>

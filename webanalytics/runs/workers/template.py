@@ -167,7 +167,7 @@ class Template:
         self._prepared = set()
 
     def end(self) -> None:
-        """End the template for good, also while a thread waits for it: the exit of Python waits for threads."""
+        """End the template for good, also while a thread waits for it, as the exit of Python would then."""
         self._ended = True
         process = self._process
         if process is not None:
