@@ -21,7 +21,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
-from tests.effort import BUSY_SECONDS
+from tests.effort import PROCESS_SECONDS
 from webanalytics import files
 from webanalytics.cli import main
 from webanalytics.errors import WriteError
@@ -226,16 +226,16 @@ def test_signals_leave_the_rows_in_the_file(
     half_slow: list[str], tmp_path: Path, number: signal.Signals, times: int
 ) -> None:
     output, kept = tmp_path / "rows.csv", tmp_path / "kept"
-    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept)]
+    options = ["--allow-private", "--no-robots", "--timeout", "600", "-o", str(output), "--store", str(kept)]
     command = [sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    end = time.monotonic() + 3 * BUSY_SECONDS
+    end = time.monotonic() + PROCESS_SECONDS
     while rows_in(kept) < 7 and time.monotonic() < end:
         time.sleep(0.02)
     for _ in range(times):
         os.killpg(process.pid, number)
         time.sleep(0.1)
-    said = process.communicate(timeout=BUSY_SECONDS)[1]
+    said = process.communicate(timeout=PROCESS_SECONDS)[1]
     assert process.returncode == 128 + number, said
     assert "interrupted after 7 of 9 rows" in said
     assert "Traceback" not in said
@@ -260,25 +260,35 @@ def test_a_signal_to_all_processes_ends_a_command_that_waits_for_a_worker(
         process = subprocess.Popen(
             [*command, site.url], stderr=subprocess.PIPE, text=True, start_new_session=True, env=found
         )
-        end = time.monotonic() + BUSY_SECONDS
+        end = time.monotonic() + PROCESS_SECONDS
         while not site.requests and time.monotonic() < end:
             time.sleep(0.02)
         time.sleep(0.5)  # the page has come, and the worker is asked for
         os.killpg(process.pid, number)
-        said = process.communicate(timeout=BUSY_SECONDS)[1]
+        said = process.communicate(timeout=PROCESS_SECONDS)[1]
     assert process.returncode == 128 + number, said
     assert "interrupted after 0 of 1 rows" in said
 
 
 def test_a_closed_terminal_leaves_the_rows_in_the_file(half_slow: list[str], tmp_path: Path) -> None:
     output, kept = tmp_path / "rows.csv", tmp_path / "kept"
-    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept), "--no-progress"]
+    options = [
+        "--allow-private",
+        "--no-robots",
+        "--timeout",
+        "600",
+        "-o",
+        str(output),
+        "--store",
+        str(kept),
+        "--no-progress",
+    ]
     command = [sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
     child, terminal = pty.fork()  # of which nobody reads
     if child == 0:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
         os.execv(sys.executable, command)
-    end = time.monotonic() + 3 * BUSY_SECONDS
+    end = time.monotonic() + PROCESS_SECONDS
     while rows_in(kept) < 7 and time.monotonic() < end:
         time.sleep(0.02)
     os.close(terminal)
@@ -289,16 +299,16 @@ def test_a_closed_terminal_leaves_the_rows_in_the_file(half_slow: list[str], tmp
 
 def test_a_run_that_outlives_its_terminal_is_not_ended(half_slow: list[str], tmp_path: Path) -> None:
     output, kept = tmp_path / "rows.csv", tmp_path / "kept"
-    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept)]
+    options = ["--allow-private", "--no-robots", "--timeout", "600", "-o", str(output), "--store", str(kept)]
     command = ["nohup", sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    end = time.monotonic() + 3 * BUSY_SECONDS
+    end = time.monotonic() + PROCESS_SECONDS
     while rows_in(kept) < 7 and time.monotonic() < end:
         if rows_in(kept) > 0:  # the run has begun
             os.killpg(process.pid, signal.SIGHUP)
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGTERM)
-    said = process.communicate(timeout=BUSY_SECONDS)[1]
+    said = process.communicate(timeout=PROCESS_SECONDS)[1]
     assert process.returncode == 143, said
     assert pd.read_csv(output)["title"].tolist() == ["page"] * 7
 

@@ -103,7 +103,13 @@ def server() -> type[Server]:
 
 def quick(**changes: Any) -> FetchSettings:
     """Settings for loopback, with short times."""
-    values = {"allow_private": True, "robots": False, "timeout": 2.0, "connect_timeout": 1.0, "backoff": 0.01}
+    values = {
+        "allow_private": True,
+        "robots": False,
+        "timeout": 20.0,
+        "connect_timeout": 10.0,
+        "backoff": 0.01,
+    }
     return FetchSettings(**(values | changes))
 
 
