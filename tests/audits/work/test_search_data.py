@@ -38,6 +38,22 @@ LANGUAGES = {
         '1.234,56.789,"2,17 %","8,5"',
     ),
     "it": ("Pagine.csv", "Pagine principali,Clic,Impressioni,CTR,Posizione", '1.234,56.789,"2,17%","8,5"'),
+    "pt": (
+        "Páginas.csv",
+        "Páginas principais,Cliques,Impressões,CTR,Posição",
+        '1.234,56.789,"2,17%","8,5"',
+    ),
+    "nl": (
+        "Pagina's.csv",
+        "Populairste pagina's,Klikken,Vertoningen,CTR,Positie",
+        '1.234,56.789,"2,17%","8,5"',
+    ),
+    "ru": (
+        "Страницы.csv",
+        "Самые популярные страницы,Клики,Показы,CTR,Позиция",
+        '1\xa0234,56\xa0789,"2,17 %","8,5"',
+    ),
+    "ja": ("ページ.csv", "上位のページ,クリック数,表示回数,CTR,掲載順位", '"1,234","56,789",2.17%,8.5'),
 }
 QUERIES = {
     "en": "Top queries,Clicks,Impressions,CTR,Position",
@@ -45,6 +61,10 @@ QUERIES = {
     "fr": "Requêtes les plus fréquentes,Clics,Impressions,CTR,Position moyenne",
     "es": "Consultas principales,Clics,Impresiones,CTR,Posición",
     "it": "Query più frequenti,Clic,Impressioni,CTR,Posizione",
+    "pt": "Principais consultas,Cliques,Impressões,CTR,Posição",
+    "nl": "Populairste zoekopdrachten,Klikken,Vertoningen,CTR,Positie",
+    "ru": "Самые популярные запросы,Клики,Показы,CTR,Позиция",
+    "ja": "上位のクエリ,クリック数,表示回数,CTR,掲載順位",
 }
 
 
@@ -65,7 +85,7 @@ def total(audit: wa.Audit, name: str = "clicks") -> int:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", [".csv", ".csv.gz", ".zip"])
-def test_exports_in_five_languages(language: str, kind: str, tmp_path: Path) -> None:
+def test_exports_in_nine_languages(language: str, kind: str, tmp_path: Path) -> None:
     name, head, cells = LANGUAGES[language]
     mark = ";" if ";" in head else ","
     small = mark.join(["2", "30", "6.67%", "1"])

@@ -78,7 +78,7 @@ class WorkMethods:
         ----------
         source : path or DataFrame
             An export of Search Console (``.zip``, Excel, or its ``Pages.csv``), Bing Webmaster Tools or
-            Analytics, in English, German, French, Spanish or Italian: CSV, TSV, ``.gz``, ``.zip``, ``.xlsx``;
+            Analytics, in nine languages (see the guide): CSV, TSV, ``.gz``, ``.zip``, ``.xlsx``;
             or a table with a column of addresses, and of queries where it is by query and page.
 
         Returns

@@ -14,25 +14,26 @@ import pandas as pd
 from webanalytics.core.strings import normalized
 
 METRICS: Mapping[str, str] = {
-    "clicks": "clicks, klicks, clics, clic, url clicks, clics sur l url",
-    "impressions": "impressions, impressionen, impresiones, impressioni, url impressions",
-    "position": "position, posicion, posizione, average position, avg position, avg impression position, "
-    "durchschnittliche position, position moyenne, posicion media, posizione media",
-    "sessions": "sessions, sitzungen, sesiones, sessioni",
-    "views": "views, aufrufe, vues, vistas, visualizaciones, visualizzazioni, screenpageviews",
+    "clicks": "clicks, klicks, clics, clic, cliques, klikken, клики, クリック数, url clicks, clics sur l url",
+    "impressions": "impressions, impressionen, impresiones, impressioni, impressões, vertoningen, показы, "
+    "表示回数, url impressions",
+    "position": "position, posicion, posizione, posição, positie, позиция, 掲載順位, average position, "
+    "avg position, avg impression position, durchschnittliche position, position moyenne, posicion media, "
+    "posizione media, posição média, gemiddelde positie, средняя позиция, 平均掲載順位",
+    "sessions": "sessions, sitzungen, sesiones, sessioni, sessões, sessies, сеансы",
+    "views": "views, aufrufe, vues, vistas, visualizaciones, visualizzazioni, visualizações, weergaven, "
+    "просмотры, screenpageviews",
 }
-"""Headers of Search Console, Analytics and Bing Webmaster Tools by their meaning, as `folded` gives them.
+"""Headers of Search Console, Analytics and Bing Webmaster Tools by their meaning, as of 2026-11-27.
 
-In English, German, French, Spanish and Italian, as of 2026-11-23. CTR is clicks by impressions, and not read.
+In English, German, French, Spanish, Italian, Portuguese, Dutch, Russian and Japanese; in Japanese of Search
+Console alone, whose impressions are the views of Analytics there. CTR is clicks by impressions, and not read.
 """
 _PAGES = "page pages url urls address landingpage seite seiten seitenpfad zielseite zielseiten adresse pagina"
 _QUERIES = "query queries keyword keywords suchanfrage suchanfragen requete requetes consulta consultas"
-PAGE, QUERY = frozenset(f"{_PAGES} paginas pagine".split()), frozenset(_QUERIES.split())
-"""Words of which the header of a column of addresses, or of queries, has one; of the same languages."""
 
 COUNTS = ("clicks", "impressions", "sessions", "views")
 LONGEST_HEADER = 200
-_NAMED = {name: metric for metric, names in METRICS.items() for name in names.split(", ")}
 _LOOKED_AT = 100
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _PLAIN = re.compile(r"\d+(?:\.\d*)?|\.\d+", re.ASCII)
@@ -47,6 +48,12 @@ def folded(header: object) -> str:
     text = normalized(str(header)[:LONGEST_HEADER], "NFD").casefold()
     letters = "".join(letter for letter in text if not unicodedata.combining(letter))
     return " ".join(re.findall(r"[^\W_]+", letters))
+
+
+_NAMED = {folded(name): metric for metric, names in METRICS.items() for name in names.split(", ")}
+PAGE = frozenset(map(folded, f"{_PAGES} paginas pagine страница страницы 上位のページ".split()))
+QUERY = frozenset(map(folded, f"{_QUERIES} zoekopdrachten запрос запросы 上位のクエリ".split()))
+"""Words of which the header of a column of addresses, or of queries, has one; of the same languages."""
 
 
 def is_header(cells: Sequence[object]) -> bool:
