@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from tests.audits.rule_pages import page as rule_page
 from tests.audits.sites import HOST, canonical, derived, failed, frame, h1, h2, moved, page, prose, sitemap
 from webanalytics.audits.pages import DERIVED
 from webanalytics.core.messages import FETCHING, sentence
+from webanalytics.fetching.testing import Reply, SiteServer
 
 
 def values(column: str, *rows: dict[str, Any], listing: pd.DataFrame | None = None) -> list[Any]:
@@ -289,3 +291,29 @@ def test_a_page_that_refreshes_to_another_at_once_is_a_redirect_and_has_no_conte
     for name in ("broken", "later", "itself", "news"):
         assert {"h1_missing", "content_empty", "viewport_missing"} <= found[name]
     assert not audit.alarm
+
+
+def test_plain_texts_are_judged_by_their_address_and_answer_alone(tmp_path: Path) -> None:
+    text = "\n".join(
+        f"Line {number} of how tea is picked, dried and sold in the north." for number in range(40)
+    )
+    plain = {"Content-Type": "Text/Plain; charset=utf-8"}
+    links = "".join(f"<a href=/{name}>{name}</a>" for name in ("LICENSE", "source", "sent", "gone"))
+    pages = {
+        "/": rule_page(after=links).encode(),
+        "/LICENSE": Reply(200, plain, text.encode()),
+        "/source": Reply(200, plain, text.encode()),
+        "/sent": Reply(200, plain, b"<!doctype html><html><p>" + text.encode()),
+    }
+    with SiteServer(pages) as site:
+        audit = wa.crawl(site.url, robots=False, allow_private=True, progress=False)
+    audit.save(tmp_path / "kept")
+    for each in (audit, wa.load(tmp_path / "kept")):
+        found = each.issues[each.issues["scope"] == "page"].groupby("url")["rule"].agg(set)
+        assert found[f"{site.url}/LICENSE"] == {"url_upper_case"}
+        assert f"{site.url}/source" not in found, "neither a duplicate nor without a title"
+        assert {"title_missing", "h1_missing"} <= found[f"{site.url}/sent"], (
+            "the server takes a page for a text"
+        )
+        assert "links_to_failing_pages" in found[f"{site.url}/"]
+        assert each.pages["near_duplicate_cluster"].isna().all()

@@ -29,8 +29,9 @@ Order: TypeAlias = npt.NDArray[np.intp]
 MAX_EVIDENCE = 300
 """Longest evidence, in characters."""
 
-_OF_REDIRECTS = ("response", "security", "sitemap", "url", "own")
-"""Categories whose rules judge a page too that leads to another at once; so do those on what it links to."""
+_OF_ANY_ANSWER = ("response", "security", "sitemap", "url", "own")
+"""Categories whose rules judge plain texts too, and pages that lead to another at once; so do those on what
+these link to."""
 
 # Controls that are no white space, half characters, and signs that turn the direction of text.
 _UNSEEN = re.compile(
@@ -96,8 +97,9 @@ class Found:
                 first[finding.row] = _measured(finding)
         if first and not isinstance(self.rule.find, PageByPage):  # which sees pages that were read alone
             first = {row: found for row, found in first.items() if row not in site.refused}
-        if first and not (self.rule.category in _OF_REDIRECTS or self.rule.name.startswith("links_to_")):
-            first = {row: found for row, found in first.items() if row not in site.forwarding}
+        if first and not (self.rule.category in _OF_ANY_ANSWER or self.rule.name.startswith("links_to_")):
+            left = site.forwarding | site.texts
+            first = {row: found for row, found in first.items() if row not in left}
         if first:
             rows = sorted(first)
             values = np.array([first[row][0] for row in rows], dtype=np.float64)  # None becomes NaN

@@ -190,7 +190,8 @@ def _read(site: Site) -> Iterator[tuple[Content, TextRead]]:
 
 def _first_of(site: Site, indexable: Sequence[bool]) -> Iterator[bool]:
     """Yield whether each row is the first one of a page that search engines may index."""
-    return (known and site.addresses.first(row) for row, known in enumerate(indexable))
+    texts = site.texts
+    return (known and row not in texts and site.addresses.first(row) for row, known in enumerate(indexable))
 
 
 def _contents(site: Site, indexable: Sequence[bool]) -> dict[str, Cells]:

@@ -17,6 +17,7 @@ from webanalytics.audits.directives.alternates import Alternate, alternate_entri
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
 from webanalytics.audits.graph.site_links import (
+    FAULTS,
     SHOWN,
     Addresses,
     FetchOutcome,
@@ -30,6 +31,7 @@ from webanalytics.audits.graph.site_links import (
     listed,
     normal,
     requested,
+    said_of,
 )
 from webanalytics.audits.graph.tables import table_of_pages
 from webanalytics.fetching.robots import RobotsCopy
@@ -48,13 +50,6 @@ from webanalytics.urls import registrable_domain
 
 _FETCHED = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
 _ANSWERED = ("client error", "server error")
-_FAULTS = {
-    "redirect loop": "redirects without an end",
-    "client error": "answers with a client error",
-    "server error": "answers with a server error",
-    "timeout": "does not answer in time",
-    "no response": "does not answer",
-}
 
 CHECKED_LINKS = "checked_links"
 WHOLE_CRAWL = "whole_crawl"
@@ -121,7 +116,7 @@ class Site:
             return {}
         names = ("url", "kind", "verdict", "http_status", "final_url")
         rows = zip(*(cells(self.crawl.checked[name]) for name in names), strict=True)
-        return {url: (kind, _said(url, *said)) for url, kind, *said in rows}
+        return {url: (kind, said_of(url, *said)) for url, kind, *said in rows}
 
     def fault_at(self, url: object) -> str:
         """Return what is wrong with an address that a page names, whether it is a page or was only asked."""
@@ -178,6 +173,13 @@ class Site:
         """The rows of pages that a meta refresh leads away from at once: redirects, which have no content."""
         known = zip(self.good, self.values("refresh"), self.addresses.final, strict=True)
         return frozenset(row for row, (good, said, url) in enumerate(known) if good and forwards(said, url))
+
+    @cached_property
+    def texts(self) -> frozenset[int]:
+        """The rows of plain texts, which have no markup to judge; HTML that a server calls one has."""
+        types, shown = self.values("content_type"), self.values("visible_text")
+        sent = [row for row, name in enumerate(types) if name and name.lower().startswith("text/plain")]
+        return frozenset(row for row in sent if self.good[row] and not (shown[row] or "").startswith("<"))
 
     @cached_property
     def addresses(self) -> Addresses:
@@ -299,8 +301,9 @@ class Site:
 
     @property
     def distinct(self) -> Iterator[int]:
-        """The rows of indexable pages, one row per page."""
-        return (row for row, good in enumerate(self.indexable) if good and self.addresses.first(row))
+        """The rows of indexable pages, one row per page; plain texts are none."""
+        known = (row for row, good in enumerate(self.indexable) if good and self.addresses.first(row))
+        return (row for row in known if row not in self.texts)
 
     def alike(self, values: Sequence[Any]) -> Iterator[list[int]]:
         """Yield the rows of different indexable pages of one domain that share a value."""
@@ -355,7 +358,7 @@ class Site:
         problem, status, _ = self.fetches[target.row]
         if target.redirected and problem == "redirected":
             return f"redirects to {self.addresses.final[target.row]}"
-        return f"answers HTTP {status}" if problem in _ANSWERED and status else _FAULTS.get(problem, "")
+        return f"answers HTTP {status}" if problem in _ANSWERED and status else FAULTS.get(problem, "")
 
     def closed(self, target: Target) -> str:
         """Return why the page behind an address may not be indexed, '' if it may."""
@@ -450,10 +453,3 @@ class _Portion:
         if (array := stored(series)) is not None:
             return self._stored.of(column, array.take(self.rows))
         return self._known.setdefault(column, cells(series.iloc[self.rows]))
-
-
-def _said(url: str, verdict: str, status: Any, final: str | None) -> str:
-    """Return what is wrong with an address that was asked for its status; nothing where it refused us."""
-    if verdict in ("gone", "failed"):
-        return "does not answer" if status is None else f"answers HTTP {status}"
-    return f"redirects to {final}" if verdict == "redirected" and normal(final) != normal(url) else ""

@@ -230,6 +230,16 @@ def canonical_of(canonicals: object, canonical: object) -> tuple[str | None, int
     return None, 0, False
 
 
+FAULTS = {
+    "redirect loop": "redirects without an end",
+    "client error": "answers with a client error",
+    "server error": "answers with a server error",
+    "timeout": "does not answer in time",
+    "no response": "does not answer",
+}
+"""What is wrong with an address that has a problem."""
+
+
 @dataclass(frozen=True)
 class Target:
     """What an audit knows about an address that a page names."""
@@ -369,3 +379,10 @@ def requested(url: Any, redirects: Any, final: Any) -> Any:
     if not isinstance(url, str) or not lacks_scheme(url.strip()):
         return url
     return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url
+
+
+def said_of(url: str, verdict: str, status: Any, final: str | None) -> str:
+    """Return what is wrong with an address that was asked for its status; nothing where it refused us."""
+    if verdict in ("gone", "failed"):
+        return "does not answer" if status is None else f"answers HTTP {status}"
+    return f"redirects to {final}" if verdict == "redirected" and normal(final) != normal(url) else ""
