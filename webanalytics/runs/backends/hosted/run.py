@@ -6,10 +6,10 @@ Results <- `answers` <- envelopes <- `batches` <- responses <- `http`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
-from typing import Any
 
 from webanalytics.core.messages import Message
 from webanalytics.core.outcomes import Job, JobResult, Outcome
@@ -214,10 +214,11 @@ class HostedRun:
             now, chunk = chunk[:count], chunk[count:]
             spent = 0
             try:
-                spent = await self._side_by_side(
-                    self._operation(place, [job for job in now if job.wanted is None or place in job.wanted])
+                parts = (
+                    (place, [job for job in now if job.wanted is None or place in job.wanted])
                     for place in self._all
                 )
+                spent = await self._side_by_side(partial(self._operation, *part) for part in parts)
             finally:
                 await self._budget.settle(sum(prices[:count]), spent)
         if chunk:
@@ -236,12 +237,12 @@ class HostedRun:
         finally:
             await self._budget.settle(price, spent)
 
-    async def _side_by_side(self, work: Iterable[Coroutine[Any, Any, int]]) -> int:
+    async def _side_by_side(self, work: Iterable[Callable[[], Awaitable[int]]]) -> int:
         """Return the total cost of several operations; if one fails, those in progress may finish."""
 
-        async def ending(question: Coroutine[Any, Any, int]) -> int:
+        async def ending(ask: Callable[[], Awaitable[int]]) -> int:
             try:
-                return await question
+                return await ask()  # begun here, for one that is interrupted before must not have begun
             except Exception:
                 self._exchange.gate.end()
                 raise
@@ -283,7 +284,7 @@ class HostedRun:
         backoff = Backoff(self._api.patience)
         while todo:
             if sent is None and len(todo) > 1 and operation.name in self._api.without_batch:
-                return spent + await self._side_by_side(self._ask(place, [item]) for item in todo)
+                return spent + await self._side_by_side(partial(self._ask, place, [item]) for item in todo)
             if self._short == "credits":
                 await self._leave([(item.job, (place,)) for item in todo])
                 break
