@@ -146,13 +146,17 @@ CASES = (
     ),
     Case(
         "fields_without_label",
-        beside('<input name="q"><label for="b"> </label><select id="b"></select>'),
+        beside(
+            '<input name="q"><label for="b"> </label><select id="b"></select>'
+            '<input type="checkbox" id="c"><input type="checkbox" id="d" name="d"><label for="d"></label>'
+        ),
         beside(
             '<label>Tin <input></label><label for="c">Oil</label><textarea id="c"></textarea>'
             '<input aria-label="Wick"><input type="submit"><div style="display: none"><input></div>'
+            '<input type="checkbox" id="menu"><label for="menu"><svg></svg></label>'
         ),
-        value=2,
-        evidence='<input name="q"> | <select id="b">',
+        value=4,
+        evidence='<input name="q"> | <select id="b"> | <input type="checkbox" id="c"> | <input type="checkbox" name="d">',
     ),
     Case(
         "fields_with_placeholder_only",

@@ -302,7 +302,7 @@ def test_plain_texts_are_judged_by_their_address_and_answer_alone(tmp_path: Path
     pages = {
         "/": rule_page(after=links).encode(),
         "/LICENSE": Reply(200, plain, text.encode()),
-        "/source": Reply(200, plain, text.encode()),
+        "/source": Reply(200, plain, b"<!-- of a page -->" + text.encode()),
         "/sent": Reply(200, plain, b"<!doctype html><html><p>" + text.encode()),
     }
     with SiteServer(pages) as site:

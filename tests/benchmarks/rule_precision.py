@@ -168,6 +168,7 @@ class Page:
     def fields(self) -> list[tuple[LexborNode, bool, bool]]:
         """Fields, whether each has a label, whether it has a placeholder."""
         labelled = {self.get(node, "for") for node in self.all("label[for]") if self.text(node)}
+        drawn = {self.get(node, "for") for node in self.all("label[for]")}
         found = []
         for node in self.all("input, select, textarea"):
             kind = (self.get(node, "type") or "text").lower()
@@ -176,7 +177,8 @@ class Page:
             named = any(
                 (self.get(node, key) or "").strip() for key in ("aria-label", "aria-labelledby", "title")
             )
-            label = named or self.in_label(node) or self.get(node, "id") in labelled
+            switch = kind == "checkbox" and not self.get(node, "name")  # of a menu; style sheets hide it
+            label = named or self.in_label(node) or self.get(node, "id") in (drawn if switch else labelled)
             found.append((node, label, bool((self.get(node, "placeholder") or "").strip())))
         return found
 

@@ -151,6 +151,16 @@ def test_a_sitemap_that_breaks_off_keeps_what_it_had() -> None:
     assert not parse_sitemap(FULL, AT).broken
 
 
+def test_a_feed_with_whole_articles_is_not_broken() -> None:
+    item = f"<item><link>https://example.com/{{}}</link><description>{'tea ' * 9_000}</description></item>"
+    feed = f"<rss version='2.0'><channel>{item.format('a')}{item.format('b')}</channel></rss>"
+    document = parse_sitemap(feed.encode(), "https://example.com/rss.xml")
+    assert list(document.entries.urls) == ["https://example.com/a", "https://example.com/b"]
+    assert not document.broken
+    long = feed.replace("example.com/b", f"example.com/{'b' * 9_000}")
+    assert parse_sitemap(long.encode(), "https://example.com/rss.xml").broken, "an address is left out"
+
+
 BOMBS = {
     "billion laughs": '<!DOCTYPE u [<!ENTITY a "ha">'
     + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefghi", "bcdefghij", strict=True))

@@ -141,7 +141,8 @@ def uncrawlable(root: Element) -> list[str]:
 
 def unlabelled(root: Element) -> int:
     page = Reading(root)
-    labelled = {e.get("for") for e, _ in page.all if tag(e) == "label" and page.name(e)} - {None, ""}
+    labels = [(e.get("for"), page.name(e)) for e, _ in page.all if tag(e) == "label" and e.get("for")]
+    labelled, drawn = {name for name, text in labels if text}, {name for name, _ in labels}
     count = 0
     for element, around in page.shown("input", "select", "textarea"):
         kind = element.get("type", "").strip().lower() if tag(element) == "input" else ""
@@ -152,6 +153,7 @@ def unlabelled(root: Element) -> int:
             or fold(element.get("title"))
             or (inside and page.name(inside[-1]))
             or element.get("id") in labelled
+            or (kind == "checkbox" and not element.get("name") and element.get("id") in drawn)
         )
     return min(count, 500)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -176,10 +177,11 @@ class Site:
 
     @cached_property
     def texts(self) -> frozenset[int]:
-        """The rows of plain texts, which have no markup to judge; HTML that a server calls one has."""
+        """The rows of plain texts, which have no markup to judge; HTML that a server sends as one has."""
         types, shown = self.values("content_type"), self.values("visible_text")
         sent = [row for row, name in enumerate(types) if name and name.lower().startswith("text/plain")]
-        return frozenset(row for row in sent if self.good[row] and not (shown[row] or "").startswith("<"))
+        html = re.compile(r"\s*<(?:!doctype|html)\b", re.IGNORECASE)
+        return frozenset(row for row in sent if self.good[row] and not html.match(shown[row] or ""))
 
     @cached_property
     def addresses(self) -> Addresses:

@@ -191,7 +191,7 @@ class Entry:
         """End an element within the entry."""
         if self._field and (self._depth == 1 or self._kind):
             text = "".join(self._text).strip()
-            if len(text) > LONGEST_URL:
+            if len(text) > LONGEST_URL and self._field.endswith(("loc", "link")):  # a feed has whole articles
                 self.long, text = True, ""
             if self._kind:
                 if text:

@@ -151,7 +151,8 @@ class AccessElements(Collector):
         self.empty_headings: list[str] = []
         self.image_headings: list[dict[str, str]] = []
         self._fields: list[tuple[str, dict[str, str]]] = []
-        self._labelled: set[str] = set()
+        self._switches: set[str] = set()
+        self._labelled: dict[str, bool] = {}
         self._headings = 0
         self._names = Names(page.document)
 
@@ -170,13 +171,18 @@ class AccessElements(Collector):
 
     @property
     def fields(self) -> list[dict[str, str]]:
-        """Fields without a label; known when all labels are."""
-        return [said for name, said in self._fields if not name or name not in self._labelled]
+        """Fields without a label; known when all labels are.
+
+        A checkbox that no form sends and whose label is a picture is a switch of style sheets, which hide it.
+        """
+        known, switches = self._labelled, self._switches
+        return [
+            said for name, said in self._fields if name not in known or not (known[name] or name in switches)
+        ]
 
     def _label(self, element: Element) -> None:
-        target = element.get("for")
-        if target and self._names.name(element):
-            self._labelled.add(target)
+        if target := element.get("for"):
+            self._labelled[target] = bool(self._names.name(element)) or self._labelled.get(target, False)
 
     def _input(self, element: Element) -> None:
         kind = (element.get("type") or "").strip().lower()
@@ -185,6 +191,8 @@ class AccessElements(Collector):
             if not fold(get("value")) and not (kind == "image" and fold(get("alt"))):
                 self._check_button(element)
         elif kind not in _NO_FIELDS:
+            if kind == "checkbox" and not element.get("name"):
+                self._switches.add(element.get("id") or "")
             self._field(element)
 
     def _field(self, element: Element) -> None:
