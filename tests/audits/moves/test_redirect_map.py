@@ -90,6 +90,18 @@ def test_an_address_that_means_something_else_today_is_looked_at() -> None:
     ]
 
 
+def test_addresses_that_changed_places_are_looked_at_however_much_their_pages_share() -> None:
+    shared = " ".join(f"w{number}" for number in range(100))
+    goods = {name: f"{SUBJECTS[name]} {shared}" for name in ("tea", "bread")}
+    old = pages("old", {"/item-1": goods["tea"], "/item-2": goods["bread"]})
+    new = pages("new", {"/item-1": goods["bread"], "/item-2": goods["tea"]})
+    plan = wa.redirect_map(old, new)
+    assert plan.table["decision"].tolist() == ["look", "look"]
+    assert plan.table["second"].tolist() == ["https://new.example/item-2", "https://new.example/item-1"]
+    stays = wa.redirect_map(old, new.assign(text=new["text"].tolist()[::-1]))
+    assert stays.table["decision"].tolist() == ["sure", "sure"]
+
+
 def test_what_is_to_be_looked_at_comes_first_wherever_a_map_is_shown() -> None:
     old = ["https://old.example/a", "https://old.example/b<i>"]
     table = wa.redirect_map(old, ["https://new.example/a"]).table
@@ -171,6 +183,9 @@ def test_corrections_by_hand_win() -> None:
         ["https://new.example/t", "sure", "by hand"],
     ]
     assert plan.table["method"].tolist() == ["text", "text"]
+    both = plan.fix({"https://old.example/b": "https://new.example/t"})
+    assert both.table["note"].tolist() == ["one of 2 old pages that lead here"] * 2
+    assert both.fix({"https://old.example/b": None}).table["note"].isna().all()
     for wrong in ({"https://old.example/zzz": None}, {"https://old.example/a": "no address"}):
         with pytest.raises(wa.ParameterError, match="`targets`"):
             plan.fix(wrong)

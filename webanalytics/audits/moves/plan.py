@@ -47,6 +47,7 @@ COLUMNS: Final[dict[str, Dtype]] = {
     **{"inlinks": "integer", "clicks": "float", "note": "string"},
 }
 SHOWN: Final = 10
+_MERGED: Final = re.compile(r"one of [\d,]+ old pages that lead here(?:; )?")
 _PROGRAM: Final = re.compile(r"(?:/(?:index|default))?(?:\.(?:html?|php|aspx?|jsp))?$")
 
 
@@ -97,6 +98,8 @@ class RedirectMap:
             }
             for name, value in change.items():
                 made.at[place, name] = value
+        notes = [None if pd.isna(note) else str(note) for note in made["note"]]
+        made["note"] = pd.Series(_counted(made["new"].tolist(), notes), made.index, made["note"].dtype)
         return RedirectMap(made)
 
     def summary(self) -> pd.DataFrame:
@@ -139,8 +142,8 @@ class RedirectMap:
         Raises
         ------
         ParameterError
-            For a wrong argument, a name that tells no form, or paths that lead elsewhere on another of the
-            old hosts: files for servers know no host.
+            For a wrong argument, a name that tells no form, paths that lead elsewhere on another of the old
+            hosts (files for servers know no host), or a new address that another row leads on.
         """
         path = Path(path)
         if not decisions or not set(decisions) <= {"sure", "look"}:
@@ -251,11 +254,10 @@ async def redirect_map(
     for place, (page, found) in enumerate(zip(pages, near, strict=True)):
         choice = _declared(page, [None if cells is None else cells.iloc[place] for cells in said], paths)
         rows.append(_row(page, found, choice, targets, sure))
-    times = Counter(row["new"] for row in rows if row["new"])
-    for row in rows:
-        if times[row["new"]] > 1 and row["note"] is None:
-            row["note"] = f"one of {times[row['new']]} old pages that lead here"
     _tell_splits(rows, targets, nearest(known, targets, pages, 1))
+    told = _counted([row["new"] for row in rows], [row["note"] for row in rows])
+    for row, note in zip(rows, told, strict=True):
+        row["note"] = note
     for name in ("inlinks", "clicks"):
         values = before[name].tolist() if name in before else [None] * len(rows)
         for row, value in zip(rows, values, strict=True):
@@ -323,7 +325,7 @@ def _row(
         row |= _target(targets, choice.place, near, other)
         row |= {"method": choice.method, "decision": "sure"}
         elsewhere = other is not None and not page.thin and other.score >= sure
-        if elsewhere and (near is None or near.score < LOOK):
+        if elsewhere and row["second_score"] - (row["score"] or 0.0) >= MARGIN:
             row |= {"decision": "look", "note": "another page has this text: see `second`"}
         return row
     if first is None or first.score < LOOK:
@@ -354,6 +356,17 @@ def _target(targets: list[Described], place: int, near: Near | None, other: Near
         **{"second": None if other is None else targets[other.place].url},
         **{"second_score": None if other is None else other.score},
     }
+
+
+def _counted(targets: list[Any], notes: list[str | None]) -> list[str | None]:
+    """Return the notes, with how many old pages lead where these do, if several do so."""
+    times = Counter(target for target in targets if isinstance(target, str))
+    said = {target: f"one of {count:,} old pages that lead here" for target, count in times.items()}
+    plain = [_MERGED.sub("", note or "") for note in notes]
+    return [
+        "; ".join(filter(None, [said[target] if times[target] > 1 else "", note])) or None
+        for target, note in zip(targets, plain, strict=True)
+    ]
 
 
 def _tell_splits(rows: list[dict[str, Any]], targets: list[Described], near: list[list[Near]]) -> None:
