@@ -19,7 +19,7 @@ import pandas as pd
 
 from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
-from webanalytics.audits.storage.folders import described, restored
+from webanalytics.audits.storage.folders import described, reading, restored
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError, reason
 from webanalytics.files import claim
@@ -170,10 +170,11 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
         ):
             raise refusal(parameter, "that is empty or holds a history")
         with alone(store, parameter):
-            others = [other for other in runs_of(store) if other["date"] != date]
-            for name, table in tables.items():
-                entry = others[-1]["tables"][name] if others and name == "pages" else None
+            with reading(store, parameter):
+                others = [other for other in runs_of(store) if other["date"] != date]
+                entry = others[-1]["tables"]["pages"] if others else None
                 before = None if entry is None else (entry, read(store, entry, None, {}))
+            for name, table in tables.items():
                 run["tables"][name] = (
                     written(store, table, before)
                     if name == "pages"
