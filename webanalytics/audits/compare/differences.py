@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
 from typing import Any, Literal, TypeAlias
@@ -26,6 +26,7 @@ from webanalytics.audits.compare.fields import (
     is_same,
 )
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.graph.metrics import clicks
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage
@@ -67,13 +68,17 @@ _CHANGED_FIELDS: dict[str, Dtype] = {
 
 @dataclass(frozen=True)
 class Judged:
-    """An audit to compare: its site and issues, the points that each rule takes, its rows if it is a part."""
+    """An audit to compare: its site and issues, the points that each rule takes, its rows if it is a part.
+
+    What is ``hidden`` may be there behind pages that a crawl did not read; see `beside`.
+    """
 
     site: Site
     issues: pd.DataFrame
     costs: Mapping[str, float] = field(default_factory=dict)
     part: Sequence[int] | None = None
     muted: pd.DataFrame | None = None
+    hidden: frozenset[str] = frozenset()
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -92,9 +97,13 @@ class Judged:
         return found
 
     @cached_property
-    def hosts(self) -> set[str]:
-        """Hosts of the pages, each with its scheme: what is said of a whole host is said of this."""
-        return {"/".join(url.split("/", 3)[:3]) for url in self.rows}
+    def hosts(self) -> dict[str, Look]:
+        """Hosts of the pages, each with its scheme, and how they were looked at: the best of their pages."""
+        found: dict[str, Look] = {}
+        for url, row in self.rows.items():
+            host = "/".join(url.split("/", 3)[:3])
+            found[host] = "read" if self._looks[row] == "read" else found.get(host, "unchecked")
+        return found
 
     @cached_property
     def _looks(self) -> list[Look]:
@@ -107,10 +116,16 @@ class Judged:
             look = self._looks[row]
             return "answered" if look == "read" and self.ends[url] in self.rows else look
         if url in self.hosts:  # of what is said of a whole host
-            return "read"
+            return self.hosts[url]
         if url in self._left_out:
             return "closed" if self._left_out[url] == "robots" else "unchecked"
-        return "unchecked" if self.site.stopped else "absent"
+        return "unchecked" if self.site.stopped or url in self.hidden else "absent"
+
+    def is_unread(self, url: str) -> bool:
+        """Return whether an address may have a page with links that the audit did not see."""
+        row = self.rows.get(url)
+        failed = row is not None and self.site.values("status")[row] == "error" and not self.is_missing(url)
+        return failed or self.look(url) in ("unchecked", "closed")
 
     def is_missing(self, url: str) -> bool:
         """Return whether an address answered that there is no such page."""
@@ -142,6 +157,22 @@ def _look(status: Any, http_status: int | None, error_type: str | None, key: str
     if http_status is None or verdict(http_status, error_type, key) in ("blocked", "refused"):
         return "unchecked"
     return "answered"
+
+
+def beside(this: Judged, other: Judged) -> Judged:
+    """Return an audit that knows which pages of another one it may have missed.
+
+    A crawl that did not read a page, as it failed or was left out, does not come to those behind it.
+    """
+    if this.site.crawl is None or other.site.crawl is None:
+        return this
+    graph = other.site.graph
+    urls, source, target = graph.table.urls, graph.table.source, graph.table.target
+    absent = np.array([url in other.rows and this.look(url) == "absent" for url in urls], bool)
+    unread = np.array([url in other.rows and this.is_unread(url) for url in urls], bool)
+    used = graph.clicked & absent[target] & (absent | unread)[source]
+    depth = clicks(source[used], target[used], len(urls), np.flatnonzero(unread), graph.next)
+    return replace(this, hidden=frozenset(urls[place] for place in np.flatnonzero(absent & (depth >= 0))))
 
 
 def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
@@ -309,11 +340,12 @@ def _page_change(url: str, before: Judged, after: Judged, *, is_changed: bool) -
     old, new = before.look(url), after.look(url)
     if is_changed:
         return "gone" if old == "read" and after.is_missing(url) else "changed"
+    lacks = [side.is_missing(url) for side in (before, after)]
+    unseen = "absent" in (old, new) or url in before.hidden or url in after.hidden
+    if all(lacks) or (any(lacks) and unseen):
+        return "missing"
     if "unchecked" in (old, new):
         return "added" if old == "absent" else "unchecked"
-    lacks = [side.is_missing(url) for side in (before, after)]
-    if all(lacks) or (any(lacks) and "absent" in (old, new)):
-        return "missing"
     return "added" if old == "absent" else "removed" if new == "absent" else "same"
 
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from webanalytics.audits.compare.comparison import Comparison
+from webanalytics.audits.compare.differences import beside
 from webanalytics.audits.compare.fields import FOLLOWS, difference, is_same
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.origin import Audited
@@ -49,6 +50,8 @@ class View:
 
     def __init__(self, audit: Audited, since: Comparison | None, asked: Mapping[str, pd.DataFrame]) -> None:
         self.audit, self.since, self.asked, self.judged = audit, since, asked, audit.judged()
+        if since is not None:
+            self.judged = beside(self.judged, since.before.judged())
         names = ("http_status", "error_type", "error_key", "status")
         cells = list(zip(*map(self.judged.site.values, names), strict=True))
         self.hosts: dict[str, Counter[str]] = {}
