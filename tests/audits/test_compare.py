@@ -125,6 +125,37 @@ def test_pages_behind_one_that_was_not_read_are_neither_gone_nor_new(
     assert view.saw(f"{origin}/c") == view.saw(f"{origin}/d") == (behind == "removed")
 
 
+def test_what_a_sitemap_that_failed_listed_is_neither_gone_nor_new() -> None:
+    def crawl(port: int, *listed: str, status: int = 200) -> wa.Audit:
+        rows = "".join(f"<url><loc>http://127.0.0.1:{port}/{name}</loc></url>" for name in ("", *listed))
+        sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
+        robots = f"Sitemap: http://127.0.0.1:{port}/sitemap.xml".encode()
+        changed = {"robots": robots, "sitemap.xml": Reply(status, {}, sitemap.encode()), "far": b"<title>Far"}
+        return visited(port, {}, **changed)
+
+    whole = visited(0, {})
+    port = int(whole.pages["url"].min().rstrip("/").rpartition(":")[2])
+    before, far = crawl(port, "far"), f"http://127.0.0.1:{port}/far"
+    for sides, became in (
+        ((before, crawl(port, "far", status=500)), "unchecked"),
+        ((crawl(port, "far", status=500), before), "unchecked"),
+        ((before, crawl(port)), "removed"),
+        ((crawl(port), before), "added"),
+    ):
+        assert wa.compare(*sides).pages.set_index("url")["change"][far] == became
+
+
+def test_an_issue_beside_a_page_that_was_not_read_is_neither_fixed_nor_worse() -> None:
+    same = b"<title>Tea for all the rooms of the house</title>"
+    whole = visited(0, {}, b=same, d=same)
+    origin = whole.pages["url"].min().rstrip("/")
+    for reply, became in ((Reply(503), "unchecked"), (Reply(404), "fixed"), (b"<title>Cups", "fixed")):
+        later = visited(int(origin.rpartition(":")[2]), {}, b=same, d=reply)
+        assert told(wa.compare(whole, later), f"{origin}/b", "title_duplicate") == [became]
+        back = "unchecked" if became == "unchecked" else "worse"
+        assert told(wa.compare(later, whole), f"{origin}/b", "title_duplicate") == [back]
+
+
 def test_what_is_said_of_a_host_is_not_mended_where_no_page_was_read() -> None:
     whole = visited(0, {})
     port = int(whole.pages["url"].min().rstrip("/").rpartition(":")[2])

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,6 +52,9 @@ CHANGES = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
 """What became of issues, in the order of a comparison."""
 INDEXABLE = "indexable"
 _CLOSED = "blocked by robots.txt"
+_ADDRESS = re.compile(r"https?://[^\s,;]+")
+"""Other pages that the evidence of an issue names: it came or went with them."""
+_ALONE = [rule.name for rule in RULES.values() if isinstance(rule.find, PageByPage)]
 _PAGES = ("changed", "gone", "added", "removed", "missing", "unchecked", "same")
 _GONE = (404, 410)
 _SUMMARY: dict[str, Dtype] = {
@@ -162,17 +166,22 @@ def _look(status: Any, http_status: int | None, error_type: str | None, key: str
 def beside(this: Judged, other: Judged) -> Judged:
     """Return an audit that knows which pages of another one it may have missed.
 
-    A crawl that did not read a page, as it failed or was left out, does not come to those behind it.
+    A crawl that did not read a page or a sitemap, which failed or was left out, misses what is behind it.
     """
     if this.site.crawl is None or other.site.crawl is None:
         return this
     graph = other.site.graph
     urls, source, target = graph.table.urls, graph.table.source, graph.table.target
     absent = np.array([url in other.rows and this.look(url) == "absent" for url in urls], bool)
-    unread = np.array([url in other.rows and this.is_unread(url) for url in urls], bool)
+    told, lists = this.site.sitemap, other.site.sitemap
+    known = lists is None or (told is not None and not told["status"].eq("error").any())
+    candidates = () if known else lists["url"]
+    listed = {url for url in candidates if url in other.rows and this.look(url) == "absent"}
+    unread = np.array([url in listed or (url in other.rows and this.is_unread(url)) for url in urls], bool)
     used = graph.clicked & absent[target] & (absent | unread)[source]
     depth = clicks(source[used], target[used], len(urls), np.flatnonzero(unread), graph.next)
-    return replace(this, hidden=frozenset(urls[place] for place in np.flatnonzero(absent & (depth >= 0))))
+    behind = (urls[place] for place in np.flatnonzero(absent & (depth >= 0)))
+    return replace(this, hidden=frozenset(listed.union(behind)))
 
 
 def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
@@ -370,6 +379,9 @@ def _became(
     places, urls = pd.factorize(issues["url"])
     found = np.array([outcome(url) for url in urls], dtype=object)[places]
     unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
+    beside = np.flatnonzero(~issues["rule"].isin(_ALONE).to_numpy(bool) & (found == moved))
+    for place, said in zip(beside, issues["evidence"].iloc[beside].fillna(""), strict=True):
+        unsure[place] |= lacks.part is None and any(map(lacks.is_unread, _ADDRESS.findall(said)))
     if lacks.muted is not None and len(lacks.muted):
         own, others = _keys(issues, lacks.muted)
         unsure |= np.isin(own, others)
