@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
 from urllib.parse import urlsplit
@@ -17,9 +17,9 @@ from webanalytics.audits.content.nearest import Described, Embed, Near, Vocabula
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.moves import server_files
 from webanalytics.audits.moves.sources import normal_address, pages_of
+from webanalytics.audits.overview.display import Block, Overview, as_html, as_text
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
-from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.schema import frame_of
@@ -106,13 +106,8 @@ class RedirectMap:
         """Return how many old pages there are of each decision and method."""
         groups = self.table.fillna({"method": ""}).groupby(["decision", "method"], sort=False)
         counts = groups.size().rename("pages").reset_index()
-        order = counts["decision"].map(DECISIONS.index)
-        return (
-            counts.assign(_order=order)
-            .sort_values(["_order", "pages"], ascending=[True, False])
-            .drop(columns="_order")
-            .reset_index(drop=True)
-        )
+        order = np.lexsort((-counts["pages"], counts["decision"].map(DECISIONS.index)))
+        return counts.iloc[order].reset_index(drop=True)
 
     def write(
         self,
@@ -159,31 +154,25 @@ class RedirectMap:
         return len(self.table)
 
     def __repr__(self) -> str:
-        counts = Counter(self.table["decision"])
-        head = f"Redirects of {len(self):,} old pages: " + ", ".join(
-            f"{counts[name]:,} {name}" for name in DECISIONS
-        )
-        rows = [(_path(old), _path(new), *told) for old, new, *told in self._to_look_at()]
-        lines = table_lines(HEADINGS, rows) if rows else []
-        left = self._left(counts["look"])
-        return "\n".join([head, *[""] * bool(rows), *lines, *[left] * bool(left)])
-
-    def _to_look_at(self) -> list[tuple[str, ...]]:
-        first = self.table[self.table["decision"] == "look"].head(SHOWN)
-        cells = zip(first["old"], first["new"], first["score"], first["note"].fillna(""), strict=True)
-        return [(old, new, "" if pd.isna(score) else f"{score:.2f}", note) for old, new, score, note in cells]
-
-    @staticmethod
-    def _left(count: int) -> str:
-        return f"and {count - SHOWN:,} more to look at: .table" if count > SHOWN else ""
+        return as_text(self._overview(_path))
 
     def _repr_html_(self) -> str:
-        from webanalytics.audits.overview.display import Block, Overview, as_html
+        return as_html(self._overview(str))
 
-        counts, rows = Counter(self.table["decision"]), self._to_look_at()
-        figures = [("old pages", f"{len(self):,}"), *((name, f"{counts[name]:,}") for name in DECISIONS)]
-        block = Block("Somebody should look", HEADINGS, rows, self._left(counts["look"]))
-        return as_html(Overview("Redirects", figures, blocks=[block] * bool(rows), hint=HINT))
+    def _overview(self, shown: Callable[[str], str]) -> Overview:
+        """Return how many rows there are of each decision, and the first of those to look at."""
+        counts = Counter(self.table["decision"])
+        first = self.table[self.table["decision"] == "look"].head(SHOWN)
+        cells = zip(first["old"], first["new"], first["score"], first["note"].fillna(""), strict=True)
+        rows = [
+            (shown(old), shown(new), "" if pd.isna(score) else f"{score:.2f}", note)
+            for old, new, score, note in cells
+        ]
+        left = f"and {counts['look'] - SHOWN:,} more to look at: .table" if counts["look"] > SHOWN else ""
+        block = Block("Somebody should look", HEADINGS, rows, left)
+        figures = [(name, f"{counts[name]:,}") for name in DECISIONS]
+        title = f"Redirects of {len(self):,} old pages"
+        return Overview(title, figures, blocks=[block] * bool(rows), hint=HINT)
 
 
 async def redirect_map(

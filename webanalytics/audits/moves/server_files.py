@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
@@ -50,10 +50,10 @@ def write(pairs: Sequence[Pair], path: Path, form: str) -> Path:
         if target != new and urlsplit(other).netloc != urlsplit(old).netloc:
             said = f"cannot hold both {other} and {old}, which differ in the host: write a file for each host"
             raise ParameterError.on("path", said)
-    rules = {(*_seen(old, form), _asked(old, new, form)): (old, new) for old, new in moved}
+    rules = {(_seen(old, form).page, _asked(old, new, form)): (old, new) for old, new in moved}
     for old, new in moved:
-        keys = ((*_seen(new, form), query) for query in (_query(new, form), None))
-        if other := next((rules[key] for key in keys if key in rules), None):
+        page, query = _seen(new, form)
+        if other := rules.get((page, query)) or rules.get((page, None)):
             said = f"cannot hold {old} to {new} beside {other[0]} to {other[1]}: the first would lead on for "
             raise ParameterError.on("path", f"{said}ever, or to another page; change one of them with .fix")
     with new_file(path, "path") as temporary:
@@ -67,37 +67,35 @@ def _split(old: str) -> tuple[str, str]:
     return parts.path or "/", parts.query
 
 
-def _seen(url: str, form: str) -> tuple[str, str]:
-    """Return the site and the path of an address as a server compares them; most files know no scheme."""
-    scheme, site, path = urlsplit(url)[:3]
+class _Seen(NamedTuple):
+    """An address as a server compares it."""
+
+    page: tuple[str, str]
+    query: str
+
+
+def _seen(url: str, form: str) -> _Seen:
+    """Return what a server compares of an address; most files know no scheme."""
+    scheme, site, path, query, _ = urlsplit(url.lower() if form == "iis" else url)
     path = _decoded(path or "/")
     if (
         form == "redirects"
     ):  # https://docs.netlify.com/manage/routing/redirects/redirect-options/#trailing-slash
         path = path.rstrip("/") or "/"
-    return f"{scheme if form == 'apache' else ''}//{site}", path.lower() if form == "iis" else path
-
-
-def _query(url: str, form: str) -> str:
-    query = urlsplit(url).query
-    return query.lower() if form == "iis" else query
-
-
-def _turns(old: str, new: str, form: str) -> bool:
-    """Return whether both are one path of one site."""
-    return _seen(old, form) == _seen(new, form)
+    return _Seen((f"{scheme if form == 'apache' else ''}//{site}", path), query)
 
 
 def _asked(old: str, new: str, form: str) -> str | None:
     """Return the query that an old address is led on with; None for any, also that of a new one."""
-    query = _query(old, form)
-    exact = query or form == "iis" or (form != "redirects" and _turns(old, new, form))
+    page, query = _seen(old, form)
+    exact = query or form == "iis" or (form != "redirects" and page == _seen(new, form).page)
     return query if exact else None
 
 
 def _stays(old: str, new: str, form: str) -> bool:
     """Return whether a server sees one address in both, which would lead to itself for ever."""
-    return _turns(old, new, form) and _asked(old, new, form) in (None, _query(new, form))
+    page, query = _seen(new, form)
+    return page == _seen(old, form).page and _asked(old, new, form) in (None, query)
 
 
 def _target(new: str) -> str:
