@@ -174,13 +174,14 @@ def beside(this: Judged, other: Judged) -> Judged:
     urls, source, target = graph.table.urls, graph.table.source, graph.table.target
     absent = np.array([url in other.rows and this.look(url) == "absent" for url in urls], bool)
     told, lists = this.site.sitemap, other.site.sitemap
-    known = lists is None or (told is not None and not told["status"].eq("error").any())
-    candidates = () if known else lists["url"]
+    read = told is not None and not told["status"].eq("error").any()
+    candidates = () if read or lists is None else lists["url"]
     listed = {url for url in candidates if url in other.rows and this.look(url) == "absent"}
     unread = np.array([url in listed or (url in other.rows and this.is_unread(url)) for url in urls], bool)
     used = graph.clicked & absent[target] & (absent | unread)[source]
-    depth = clicks(source[used], target[used], len(urls), np.flatnonzero(unread), graph.next)
-    behind = (urls[place] for place in np.flatnonzero(absent & (depth >= 0)))
+    starts = np.flatnonzero(unread).astype(np.int32)
+    depth = clicks(source[used], target[used], len(urls), starts, graph.next)
+    behind = (urls[place] for place in np.flatnonzero(absent & (depth >= 0)).tolist())
     return replace(this, hidden=frozenset(listed.union(behind)))
 
 

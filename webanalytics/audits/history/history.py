@@ -128,10 +128,10 @@ class History:
     def compare(self, before: str = "", after: str = "") -> Comparison:
         """Return what changed from one day to another, by default between the last two good audits."""
         good = [run for run in self._runs if run["good"]]
-        later = self._run(after, "after") if after else (good or [None])[-1]
-        known = [run for run in good if later and run["date"] < later["date"]]
+        later = self._run(after, "after") if after else good[-1] if good else {"date": ""}
+        known = [run for run in good if run["date"] < later["date"]]
         earlier = self._run(before, "before") if before else (known or [later])[-1]
-        if not (earlier and later) or earlier["date"] == later["date"]:
+        if not later["date"] or earlier["date"] == later["date"]:
             said = "a day of its own: there are not two audits in which pages were read, or both are one"
             raise ParameterError.must_be("before", said)
         return Comparison(self._audit(earlier), self._audit(later))

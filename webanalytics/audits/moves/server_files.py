@@ -6,11 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
+from markupsafe import Markup
+
 from webanalytics.core.strings import encodable, for_xml
+from webanalytics.core.templates import render
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import new_file
 
@@ -50,11 +53,11 @@ def write(pairs: Sequence[Pair], path: Path, form: str) -> Path:
         if target != new and urlsplit(other).netloc != urlsplit(old).netloc:
             said = f"cannot hold both {other} and {old}, which differ in the host: write a file for each host"
             raise ParameterError.on("path", said)
-    rules = {(_seen(old, form).page, _asked(old, new, form)): (old, new) for old, new in moved}
+    rules = {(_seen(old, form)[0], _asked(old, new, form)): (old, new) for old, new in moved}
     for old, new in moved:
         page, query = _seen(new, form)
-        if other := rules.get((page, query)) or rules.get((page, None)):
-            said = f"cannot hold {old} to {new} beside {other[0]} to {other[1]}: the first would lead on for "
+        if on := rules.get((page, query)) or rules.get((page, None)):
+            said = f"cannot hold {old} to {new} beside {on[0]} to {on[1]}: the first would lead on for "
             raise ParameterError.on("path", f"{said}ever, or to another page; change one of them with .fix")
     with new_file(path, "path") as temporary:
         temporary.write_text(FORMS[form](moved), "utf-8", "surrogateescape")
@@ -67,35 +70,28 @@ def _split(old: str) -> tuple[str, str]:
     return parts.path or "/", parts.query
 
 
-class _Seen(NamedTuple):
-    """An address as a server compares it."""
-
-    page: tuple[str, str]
-    query: str
-
-
-def _seen(url: str, form: str) -> _Seen:
-    """Return what a server compares of an address; most files know no scheme."""
+def _seen(url: str, form: str) -> tuple[tuple[str, str], str]:
+    """Return what a server compares of an address: site and path, and query; most files know no scheme."""
     scheme, site, path, query, _ = urlsplit(url.lower() if form == "iis" else url)
     path = _decoded(path or "/")
     if (
         form == "redirects"
     ):  # https://docs.netlify.com/manage/routing/redirects/redirect-options/#trailing-slash
         path = path.rstrip("/") or "/"
-    return _Seen((f"{scheme if form == 'apache' else ''}//{site}", path), query)
+    return (f"{scheme if form == 'apache' else ''}//{site}", path), query
 
 
 def _asked(old: str, new: str, form: str) -> str | None:
     """Return the query that an old address is led on with; None for any, also that of a new one."""
     page, query = _seen(old, form)
-    exact = query or form == "iis" or (form != "redirects" and page == _seen(new, form).page)
+    exact = query or form == "iis" or (form != "redirects" and page == _seen(new, form)[0])
     return query if exact else None
 
 
 def _stays(old: str, new: str, form: str) -> bool:
     """Return whether a server sees one address in both, which would lead to itself for ever."""
     page, query = _seen(new, form)
-    return page == _seen(old, form).page and _asked(old, new, form) in (None, query)
+    return page == _seen(old, form)[0] and _asked(old, new, form) in (None, query)
 
 
 def _target(new: str) -> str:
@@ -221,29 +217,7 @@ def _iis(pairs: Sequence[Pair]) -> str:
         key = for_xml(f"{path}?{query}" if query else path)
         line = f"          <add key={quoteattr(key)} value={quoteattr(_target(new))} />"
         rows.setdefault(key.lower(), line)  # IIS knows no capitals, and takes no two keys alike
-    body = "\n".join(rows.values())
-    return f"""<?xml version="1.0" encoding="UTF-8"?>
-<configuration>
-  <system.webServer>
-    <rewrite>
-      <rewriteMaps>
-        <rewriteMap name="Moved">
-{body}
-        </rewriteMap>
-      </rewriteMaps>
-      <rules>
-        <rule name="Moved" stopProcessing="true">
-          <match url=".*" />
-          <conditions>
-            <add input="{{Moved:{{UNENCODED_URL}}}}" pattern="(.+)" />
-          </conditions>
-          <action type="Redirect" url="{{C:1}}" appendQueryString="false" redirectType="Permanent" />
-        </rule>
-      </rules>
-    </rewrite>
-  </system.webServer>
-</configuration>
-"""
+    return render("audits/static/iis.xml", rows=Markup("\n".join(rows.values())))  # noqa: S704 - quoted above
 
 
 FORMS: Final[dict[str, Callable[[Sequence[Pair]], str]]] = {
