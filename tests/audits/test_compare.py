@@ -206,6 +206,14 @@ def test_the_summary_counts_rule_by_rule(made: wa.Comparison) -> None:
     assert order == sorted(order)
 
 
+def test_an_address_that_is_in_an_audit_twice_counts_once() -> None:
+    twice = pd.DataFrame({"url": [HOME, HOME, OLD], "html": [BEFORE[HOME], BEFORE[HOME], BEFORE[OLD]]})
+    for sides in ((wa.audit(twice), audit(AFTER)), (audit(AFTER), wa.audit(twice))):
+        rows = wa.compare(*sides).summary()
+        assert (rows["before"] == rows[["fixed", "removed", "remaining"]].sum(axis=1)).all()
+        assert (rows["after"] == rows[["worse", "added", "remaining"]].sum(axis=1)).all()
+
+
 def test_an_audit_compared_with_itself_has_no_change(made: wa.Comparison) -> None:
     same = made.after.compare(made.after)
     assert len(same.changes) == 0

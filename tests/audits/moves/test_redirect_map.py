@@ -115,6 +115,20 @@ def test_what_is_to_be_looked_at_comes_first_wherever_a_map_is_shown() -> None:
     assert "old.example/a" not in shown._repr_html_()
 
 
+def test_a_new_page_that_failed_once_is_there_for_its_address_and_one_that_is_missing_is_not() -> None:
+    replies = {"/": b"<a href=/a>A</a> <a href=/b>B</a>", "/a": wa.testing.Reply(503)}
+    with wa.testing.SiteServer(replies) as server:
+        new = wa.crawl(server.url, allow_private=True, progress=False, retries=0)
+        old = pages("old", {"/a": SUBJECTS["tea"], "/b": SUBJECTS["bread"]})
+        assert found(wa.redirect_map(old, new), "new", "decision") == [
+            [f"{server.url}/a", "sure"],
+            [None, "gone"],
+        ]
+    failed = pages("new", {"/a": ""}, status="error", http_status=503)
+    with pytest.raises(wa.ParameterError, match="`new`"):
+        wa.redirect_map(old, failed)
+
+
 def test_languages_are_kept_apart() -> None:
     old = pages("old", {"/a": SUBJECTS["tea"]}, language=["de"])
     new = pages("new", {"/en": SUBJECTS["tea"], "/de": "Bier und Brot"}, language=["en", "de"])

@@ -190,7 +190,8 @@ def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame
     groups = issues.groupby(["rule", "rule_title", "priority", "category"], observed=True, sort=False)[
         "change"
     ]
-    known = [frame["rule"].value_counts().to_dict() for frame in (before.issues, after.issues)]
+    distinct = [side.issues[["url", "rule"]].drop_duplicates() for side in (before, after)]
+    known = [frame["rule"].value_counts().to_dict() for frame in distinct]
     rows: list[tuple[Any, ...]] = []
     ranks: list[tuple[Any, ...]] = []
     for head, found in groups:

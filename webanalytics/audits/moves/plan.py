@@ -207,12 +207,12 @@ async def redirect_map(
 
     Notes
     -----
-    In this order: an address that the new site has too; the canonical address or the end of the redirects
-    of the old page, if the new site has it; the nearest page in the same language by distinctive words (see
+    In this order: an address that the new site has too; the canonical address or the end of the redirects of
+    the old page, if the new site has it; the nearest page in the same language by distinctive words (see
     `webanalytics.audits.content.nearest`). Texts of less than 30 words are compared with titles, headings and
-    addresses, and are sure from 0.8. Below 0.2 a page is gone: nothing takes its place, and least of all
-    the home page. Of 79 redirects that the authors of three documentation sites wrote, the first choice is
-    theirs for 89 %, and for all of the 72 % that are called sure.
+    addresses, and are sure from 0.8, or where nothing else is near. Below 0.2 a page is gone: nothing takes
+    its place, and least of all the home page. Of 79 redirects that the authors of three documentation sites
+    wrote, the first choice is theirs for 89 %, and for all of the 72 % that are called sure.
 
     Examples
     --------
@@ -255,9 +255,14 @@ async def redirect_map(
 
 
 def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the new pages that can be read, by the addresses at which they end."""
+    """Return the new pages by the addresses at which they end, without those that are not there.
+
+    One that failed otherwise than with 404 or 410 is there for the old page of its address.
+    """
     if "status" in frame:
-        frame = frame[frame["status"].fillna("ok") != "error"]
+        failed = frame["status"].eq("error").fillna(False)
+        there = ~frame["http_status"].isin((404, 410)) if "http_status" in frame else ~failed
+        frame = frame[~failed | (there & ~failed.all())]
     if "final_url" in frame:
         ends = [normal_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
         frame = frame.assign(url=ends).drop_duplicates("url")
