@@ -62,12 +62,7 @@ _SUMMARY: dict[str, Dtype] = {
     **dict.fromkeys(("before", "after", *CHANGES), "integer"),
     "points": "float",
 }
-_CHANGED_FIELDS: dict[str, Dtype] = {
-    "url": "string",
-    "field": "string",
-    "before": "object",
-    "after": "object",
-}
+_CHANGED: dict[str, Dtype] = {"url": "string", "field": "string", "before": "object", "after": "object"}
 
 
 @dataclass(frozen=True)
@@ -192,19 +187,16 @@ def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame
     ]
     distinct = [side.issues[["url", "rule"]].drop_duplicates() for side in (before, after)]
     known = [frame["rule"].value_counts().to_dict() for frame in distinct]
-    rows: list[tuple[Any, ...]] = []
-    ranks: list[tuple[Any, ...]] = []
+    rows: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
     for head, found in groups:
         rule, title, priority, category = map(str, head)
         counted = [int(totals.get(rule, 0)) for totals in known]
         changes = {str(name): count for name, count in found.value_counts().items()}
         points = round(before.costs.get(rule, 0.0) - after.costs.get(rule, 0.0), 2)
-        rows.append(
-            (title, rule, priority, *counted, *(int(changes.get(name, 0)) for name in CHANGES), points + 0.0)
-        )
-        ranks.append((*_rank(changes, priority, category), rule))
-    ordered = [row for _, row in sorted(zip(ranks, rows, strict=True))]
-    return frame_of(_SUMMARY, (dict(zip(_SUMMARY, row, strict=True)) for row in ordered))
+        became = (int(changes.get(name, 0)) for name in CHANGES)
+        row = (title, rule, priority, *counted, *became, points + 0.0)
+        rows.append(((*_rank(changes, priority, category), rule), row))
+    return frame_of(_SUMMARY, (dict(zip(_SUMMARY, row, strict=True)) for _, row in sorted(rows)))
 
 
 def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any, ...]:
@@ -240,7 +232,7 @@ def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) 
         if before is not None and not (before.error_type or copy.error_type):
             texts = before.text or "", copy.text or ""
             found += [] if is_same("", *texts) else [(f"{origin}/robots.txt", "robots.txt", *texts)]
-    return frame_of(_CHANGED_FIELDS, (dict(zip(_CHANGED_FIELDS, row, strict=True)) for row in found))
+    return frame_of(_CHANGED, (dict(zip(_CHANGED, row, strict=True)) for row in found))
 
 
 def _closed(earlier: Judged, later: Judged) -> Iterator[tuple[str, str, Any, Any]]:

@@ -19,14 +19,8 @@ from webanalytics.runs.frames.schema import frame_of
 
 Pairs: TypeAlias = npt.NDArray[np.int64]
 
-LINKS: Mapping[str, Dtype] = {
-    "change": "string",
-    "source": "string",
-    "target": "string",
-    "anchor": "string",
-    "before": "string",
-    "after": "string",
-}
+_NAMES = ("change", "source", "target", "anchor", "before", "after")
+LINKS: Mapping[str, Dtype] = dict.fromkeys(_NAMES, "string")
 DEPTHS: Mapping[str, Dtype] = {"url": "string", "before": "integer", "after": "integer", "change": "integer"}
 ORPHANS: Mapping[str, Dtype] = {"change": "string", "url": "string", "found_on": "string"}
 

@@ -40,13 +40,8 @@ _PART = re.compile(rf"(?:cells|places|table)-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet
 LOCK_SECONDS = 120.0
 """How long a call waits for another one that changes the history."""
 _COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
-_SCORES: dict[str, Dtype] = {
-    "date": "object",
-    "pages": "integer",
-    "score": "float",
-    **_COUNTS,
-    "good": "boolean",
-}
+_OF_RUNS: dict[str, Dtype] = {"date": "object", "pages": "integer", "score": "float"}
+_SCORES: dict[str, Dtype] = {**_OF_RUNS, **_COUNTS, "good": "boolean"}
 Run = dict[str, Any]
 """What is known of a run: its date, counts, manifest, and where its tables are."""
 

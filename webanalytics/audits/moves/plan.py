@@ -85,13 +85,10 @@ class RedirectMap:
         made = self.table.copy()
         for old, new in targets.items():
             place, target = rows.get(normal_address(old)), "" if new is None else normal_address(new)
-            if place is None or (new is not None and not target):
-                wrong = (
-                    f"{new!r}, which is no address"
-                    if place is not None
-                    else f"{old!r}, which the map has not"
-                )
-                raise ParameterError.on("targets", f"names {wrong}")
+            if place is None:
+                raise ParameterError.on("targets", f"names {old!r}, which the map has not")
+            if new is not None and not target:
+                raise ParameterError.on("targets", f"names {new!r}, which is no address")
             change = {
                 **{"new": target or None, "decision": "sure" if target else "gone", "method": "by hand"},
                 **{"score": np.nan, "margin": np.nan, "note": None},
@@ -244,9 +241,8 @@ async def redirect_map(
         choice = _declared(page, [None if cells is None else cells.iloc[place] for cells in said], paths)
         rows.append(_row(page, found, choice, targets, sure))
     _tell_splits(rows, targets, nearest(known, targets, pages, 1))
-    told = _counted([row["new"] for row in rows], [row["note"] for row in rows])
-    for row, note in zip(rows, told, strict=True):
-        row["note"] = note
+    counted = _counted([row["new"] for row in rows], [row["note"] for row in rows])
+    rows = [row | {"note": note} for row, note in zip(rows, counted, strict=True)]
     for name in ("inlinks", "clicks"):
         values = before[name].tolist() if name in before else [None] * len(rows)
         for row, value in zip(rows, values, strict=True):
@@ -262,7 +258,7 @@ def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
     if "status" in frame:
         failed = frame["status"].eq("error").fillna(False)
         there = ~frame["http_status"].isin((404, 410)) if "http_status" in frame else ~failed
-        frame = frame[~failed | (there & ~failed.all())]
+        frame = frame[~failed | (there & (not bool(failed.all())))]
     if "final_url" in frame:
         ends = [normal_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
         frame = frame.assign(url=ends).drop_duplicates("url")
