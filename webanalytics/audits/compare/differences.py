@@ -375,7 +375,8 @@ def _became(
     unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
     beside = np.flatnonzero(~issues["rule"].isin(_ALONE).to_numpy(bool) & (found == moved))
     for place, said in zip(beside, issues["evidence"].iloc[beside].fillna(""), strict=True):
-        unsure[place] |= lacks.part is None and any(map(lacks.is_unread, _ADDRESS.findall(said)))
+        pages = (url for url in _ADDRESS.findall(said) if has.look(url) == "read")
+        unsure[place] |= lacks.part is None and any(map(lacks.is_unread, pages))
     if lacks.muted is not None and len(lacks.muted):
         own, others = _keys(issues, lacks.muted)
         unsure |= np.isin(own, others)
