@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, audit
 from webanalytics.audits.compare.differences import CHANGES, OF_ONE_FETCH, OF_ROBOTS
+from webanalytics.audits.history.alerts import View
 from webanalytics.audits.origin import Origin
 from webanalytics.fetching.testing import Reply, SiteServer
 
@@ -75,6 +77,93 @@ def test_a_missing_address_is_no_page_that_came_or_went() -> None:
     assert "0 pages removed" in repr(comparison)
 
 
+BEHIND = {"/": ["/a", "/b"], "/a": ["/c"], "/b": ["/"], "/c": ["/d"], "/d": ["/"]}
+
+
+def visited(port: int, options: dict[str, Any], **changed: bytes | Reply) -> wa.Audit:
+    """A crawl of five pages, of which two are found over /a alone; some answer otherwise."""
+    pages: dict[str, bytes | Reply] = {
+        path: f"<title>{path}</title>{''.join(f'<a href={to}>To {to}</a>' for to in links)}".encode()
+        for path, links in BEHIND.items()
+    }
+    pages |= {f"/{name}".replace("robots", "robots.txt"): reply for name, reply in changed.items()}
+    with SiteServer(pages, port=port) as server:
+        return wa.crawl(server.url, allow_private=True, progress=False, retries=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "changed", "behind"),
+    [
+        ({}, {"a": Reply(500)}, "unchecked"),
+        ({}, {"a": Reply(403)}, "unchecked"),
+        ({}, {"robots": b"User-agent: *\nDisallow: /a"}, "unchecked"),
+        ({"exclude": ["/a"]}, {}, "unchecked"),
+        ({"max_depth": 1}, {}, "unchecked"),
+        ({}, {"a": Reply(404)}, "removed"),
+        ({}, {"a": Reply(301, {"Location": "/b"})}, "removed"),
+        ({}, {"a": b"<title>/a</title>No links any more"}, "removed"),
+    ],
+)
+def test_pages_behind_one_that_was_not_read_are_neither_gone_nor_new(
+    options: dict[str, Any], changed: dict[str, bytes | Reply], behind: str
+) -> None:
+    """The site has all its pages; what a crawl did not read cannot tell what is behind it."""
+    whole = visited(0, {})
+    origin = whole.pages["url"].min().rstrip("/")
+    part = visited(int(origin.rpartition(":")[2]), options, **changed)
+    for sides, became in (((whole, part), "removed"), ((part, whole), "added")):
+        comparison = wa.compare(*sides)
+        expected = "unchecked" if behind == "unchecked" else became
+        pages = comparison.pages.set_index("url")["change"]
+        assert pages[[f"{origin}/c", f"{origin}/d"]].tolist() == [expected] * 2
+        issues = comparison.issues
+        of_them = issues["url"].isin([f"{origin}/c", f"{origin}/d"]) & issues["rule"].eq("h1_missing")
+        assert issues[of_them]["change"].tolist() == [expected] * 2
+        links = comparison.links.loc[comparison.links["change"] == became, "source"]
+        assert f"{origin}/d" not in set(links) or behind == "removed"
+    view = View(part, wa.compare(whole, part), {})
+    assert view.saw(f"{origin}/c") == view.saw(f"{origin}/d") == (behind == "removed")
+
+
+def test_what_a_sitemap_that_failed_listed_is_neither_gone_nor_new() -> None:
+    def crawl(port: int, *listed: str, status: int = 200) -> wa.Audit:
+        rows = "".join(f"<url><loc>http://127.0.0.1:{port}/{name}</loc></url>" for name in ("", *listed))
+        sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
+        robots = f"Sitemap: http://127.0.0.1:{port}/sitemap.xml".encode()
+        changed = {"robots": robots, "sitemap.xml": Reply(status, {}, sitemap.encode()), "far": b"<title>Far"}
+        return visited(port, {}, **changed)
+
+    whole = visited(0, {})
+    port = int(whole.pages["url"].min().rstrip("/").rpartition(":")[2])
+    before, far = crawl(port, "far"), f"http://127.0.0.1:{port}/far"
+    for sides, became in (
+        ((before, crawl(port, "far", status=500)), "unchecked"),
+        ((crawl(port, "far", status=500), before), "unchecked"),
+        ((before, crawl(port)), "removed"),
+        ((crawl(port), before), "added"),
+    ):
+        assert wa.compare(*sides).pages.set_index("url")["change"][far] == became
+
+
+def test_an_issue_beside_a_page_that_was_not_read_is_neither_fixed_nor_worse() -> None:
+    same = b"<title>Tea for all the rooms of the house</title>"
+    whole = visited(0, {}, b=same, d=same)
+    origin = whole.pages["url"].min().rstrip("/")
+    for reply, became in ((Reply(503), "unchecked"), (Reply(404), "fixed"), (b"<title>Cups", "fixed")):
+        later = visited(int(origin.rpartition(":")[2]), {}, b=same, d=reply)
+        assert told(wa.compare(whole, later), f"{origin}/b", "title_duplicate") == [became]
+        back = "unchecked" if became == "unchecked" else "worse"
+        assert told(wa.compare(later, whole), f"{origin}/b", "title_duplicate") == [back]
+
+
+def test_what_is_said_of_a_host_is_not_mended_where_no_page_was_read() -> None:
+    whole = visited(0, {})
+    port = int(whole.pages["url"].min().rstrip("/").rpartition(":")[2])
+    comparison = wa.compare(whole, visited(port, {}, **{"": Reply(500)}))
+    assert "http_page" in set(comparison.before.issues["rule"])
+    assert "fixed" not in set(comparison.issues["change"])
+
+
 def test_changes_are_told_field_by_field(made: wa.Comparison) -> None:
     assert list(made.changes.columns) == ["url", "field", "before", "after"]
     fields = changed(made, HOME)
@@ -115,6 +204,14 @@ def test_the_summary_counts_rule_by_rule(made: wa.Comparison) -> None:
         for bad, other, priority in zip(worse, moved, rows["priority"], strict=True)
     ]
     assert order == sorted(order)
+
+
+def test_an_address_that_is_in_an_audit_twice_counts_once() -> None:
+    twice = pd.DataFrame({"url": [HOME, HOME, OLD], "html": [BEFORE[HOME], BEFORE[HOME], BEFORE[OLD]]})
+    for sides in ((wa.audit(twice), audit(AFTER)), (audit(AFTER), wa.audit(twice))):
+        rows = wa.compare(*sides).summary()
+        assert (rows["before"] == rows[["fixed", "removed", "remaining"]].sum(axis=1)).all()
+        assert (rows["after"] == rows[["worse", "added", "remaining"]].sum(axis=1)).all()
 
 
 def test_an_audit_compared_with_itself_has_no_change(made: wa.Comparison) -> None:

@@ -45,13 +45,7 @@ from webanalytics.service.headers import (
 from webanalytics.service.images import ImageStore
 from webanalytics.service.logs import Log, describe
 from webanalytics.service.metrics import Metrics
-from webanalytics.service.parameters import (
-    IN_PLACE_OF_IMAGE,
-    Body,
-    check_parameters,
-    image_too_large,
-    texts,
-)
+from webanalytics.service.parameters import IN_PLACE_OF_IMAGE, Body, check_parameters, image_too_large, texts
 from webanalytics.service.payment import Notices
 from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.results import Problem, Record, refusal

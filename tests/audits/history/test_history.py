@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import os
 import random
 import re
@@ -82,6 +83,10 @@ def test_what_is_asked_of_a_history(three: Any, tmp_path: Path) -> None:
     assert len(three.since("2026-10")) == 2
     assert len(three.since("2026-10").since("2026")) == 2
     assert three.load("2026-10").pages["title"].tolist() == loaded[1].pages["title"].tolist()
+    assert three.load(datetime.date(2026, 10, 1)).origin.date == three.dates[1].isoformat()  # type: ignore[arg-type]
+    assert three.load(three.dates[1]).origin.date == three.dates[1].isoformat()
+    assert len(three.since(datetime.date(2026, 10, 1))) == 2  # type: ignore[arg-type]
+    assert three.compare(after="2026-10").before.origin.date == three.dates[0].isoformat()
     changed = three.compare().changes
     assert changed.loc[changed["field"] == "title", "url"].tolist() == ["https://a.example/new"]
     assert (
@@ -261,9 +266,16 @@ def test_wrong_calls(three: Any, tmp_path: Path) -> None:
     for call, said in (
         (lambda: three.rule("title_mising"), "title_missing"),
         (lambda: three.page("https://a.example/nowhere"), "url"),
+        (lambda: three.page(5), "`url`"),
+        (lambda: three.page("https://a.example/", "title"), "`fields`"),
+        (lambda: three.page("https://a.example/", ["title", "titel"]), "`fields`"),
         (lambda: three.since("last week"), "2026-10"),
         (lambda: three.since("2026-13"), "2026-10"),
         (lambda: three.load("2020"), "date"),
+        (lambda: three.load("2026-1"), "`date`"),
+        (lambda: three.compare("2026-11"), "`before`"),
+        (lambda: three.compare("2026-1", "2026-11"), "`before`"),
+        (lambda: three.compare(after="2026-09"), "`before`"),
         (lambda: three.thin("sometimes"), "monthly after 90 days"),
         (lambda: wa.history("nowhere://there/"), "address that fsspec can open"),
         (lambda: wa.history(tmp_path / "none").compare(), "not two audits"),
@@ -286,6 +298,8 @@ def test_damage_is_noticed(three: Any) -> None:
     run.write_bytes(run.read_bytes()[:-9])
     with pytest.raises(ParameterError, match="unchanged"):
         three.scores()
+    with pytest.raises(ParameterError, match=r"`folder`.*unchanged"):
+        three.append(audited({"": html(1)}, "2027-01-01"))
 
 
 @pytest.mark.parametrize(

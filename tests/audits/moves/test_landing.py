@@ -76,6 +76,17 @@ def test_each_old_address_is_asked_and_judged(tmp_path: Path) -> None:
         assert found.set_index(paths).loc["/chain", ["hops", "kinds"]].tolist() == [2, ["301", "301"]]
 
 
+@pytest.mark.parametrize(
+    ("status", "verdict"), [(404, "gone"), (410, "gone"), (503, "fails"), (401, "fails")]
+)
+def test_gone_is_what_answers_that_there_is_no_page(status: int, verdict: str) -> None:
+    """RFC 9110 section 15.5.11: 410 tells that a page is gone, and 404 may; no other status does."""
+    with wa.testing.SiteServer({"/old": wa.testing.Reply(status)}) as server:
+        plan = pd.DataFrame({"old": [f"{server.url}/old"], "new": [None]})
+        found = wa.check_redirects(plan, allow_private=True, progress=False, retries=0)
+    assert found["verdict"].tolist() == [verdict]
+
+
 def test_old_addresses_are_asked_on_another_host() -> None:
     with wa.testing.SiteServer(REPLIES) as server:
         plan = pd.DataFrame({"old": ["https://old.example/good"], "new": ["https://new.example/new"]})

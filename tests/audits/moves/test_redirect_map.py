@@ -90,6 +90,18 @@ def test_an_address_that_means_something_else_today_is_looked_at() -> None:
     ]
 
 
+def test_addresses_that_changed_places_are_looked_at_however_much_their_pages_share() -> None:
+    shared = " ".join(f"w{number}" for number in range(100))
+    goods = {name: f"{SUBJECTS[name]} {shared}" for name in ("tea", "bread")}
+    old = pages("old", {"/item-1": goods["tea"], "/item-2": goods["bread"]})
+    new = pages("new", {"/item-1": goods["bread"], "/item-2": goods["tea"]})
+    plan = wa.redirect_map(old, new)
+    assert plan.table["decision"].tolist() == ["look", "look"]
+    assert plan.table["second"].tolist() == ["https://new.example/item-2", "https://new.example/item-1"]
+    stays = wa.redirect_map(old, new.assign(text=new["text"].tolist()[::-1]))
+    assert stays.table["decision"].tolist() == ["sure", "sure"]
+
+
 def test_what_is_to_be_looked_at_comes_first_wherever_a_map_is_shown() -> None:
     old = ["https://old.example/a", "https://old.example/b<i>"]
     table = wa.redirect_map(old, ["https://new.example/a"]).table
@@ -101,6 +113,20 @@ def test_what_is_to_be_looked_at_comes_first_wherever_a_map_is_shown() -> None:
         assert "/b" in text
     assert "<i>" not in shown._repr_html_()
     assert "old.example/a" not in shown._repr_html_()
+
+
+def test_a_new_page_that_failed_once_is_there_for_its_address_and_one_that_is_missing_is_not() -> None:
+    replies = {"/": b"<a href=/a>A</a> <a href=/b>B</a>", "/a": wa.testing.Reply(503)}
+    with wa.testing.SiteServer(replies) as server:
+        new = wa.crawl(server.url, allow_private=True, progress=False, retries=0)
+        old = pages("old", {"/a": SUBJECTS["tea"], "/b": SUBJECTS["bread"]})
+        assert found(wa.redirect_map(old, new), "new", "decision") == [
+            [f"{server.url}/a", "sure"],
+            [None, "gone"],
+        ]
+    failed = pages("new", {"/a": ""}, status="error", http_status=503)
+    with pytest.raises(wa.ParameterError, match="`new`"):
+        wa.redirect_map(old, failed)
 
 
 def test_languages_are_kept_apart() -> None:
@@ -171,6 +197,9 @@ def test_corrections_by_hand_win() -> None:
         ["https://new.example/t", "sure", "by hand"],
     ]
     assert plan.table["method"].tolist() == ["text", "text"]
+    both = plan.fix({"https://old.example/b": "https://new.example/t"})
+    assert both.table["note"].tolist() == ["one of 2 old pages that lead here"] * 2
+    assert both.fix({"https://old.example/b": None}).table["note"].isna().all()
     for wrong in ({"https://old.example/zzz": None}, {"https://old.example/a": "no address"}):
         with pytest.raises(wa.ParameterError, match="`targets`"):
             plan.fix(wrong)

@@ -258,9 +258,88 @@ def test_no_new_address_is_led_away_on_its_own_site(name: str, tmp_path: Path) -
 
 def test_iis_leads_no_address_to_itself_in_other_letters(tmp_path: Path) -> None:
     pairs = [(OLD + old, OLD + new) for old, new in TURNS.items()]
+    with pytest.raises(wa.ParameterError, match=r"/x to .*/old beside .*/Old to"):
+        server_files.write(pairs, tmp_path / "web.config", "iis")
+    pairs.remove((f"{OLD}/x", f"{OLD}/old"))
     tree = ElementTree.parse(server_files.write(pairs, tmp_path / "web.config", "iis"))
     keys = {str(item.get("key")) for item in tree.iter("add") if item.get("key")}
-    assert keys == {*TURNS} - {"/Tea.html", "/caf%c3%a9", "/%7Eann"}
+    assert keys == {*TURNS} - {"/Tea.html", "/caf%c3%a9", "/%7Eann", "/x"}
+
+
+@pytest.mark.parametrize("form", server_files.FORMS)
+@pytest.mark.parametrize(
+    "paths",
+    [
+        {"/a": "/b", "/b": "/a"},
+        {"/a": "/b", "/b": "/c"},
+        {"/a": "/b", "/b": "/c", "/c": "/a"},
+        {"/a": "/b?x=1", "/b?x=1": "/c"},
+        {"/a": "/caf%C3%A9", "/caf%c3%a9": "/c"},
+    ],
+)
+def test_no_file_leads_a_new_address_on(form: str, paths: dict[str, str], tmp_path: Path) -> None:
+    swap = [(OLD + old, OLD + new) for old, new in paths.items()]
+    with pytest.raises(wa.ParameterError, match=r"`path` .* beside .* \.fix"):
+        server_files.write(swap, tmp_path / "file", form)
+    assert not (tmp_path / "file").exists()
+    server_files.write([(OLD + old, NEW + new) for old, new in paths.items()], tmp_path / "file", form)
+
+
+def test_corrections_that_lead_in_a_circle_are_no_file(tmp_path: Path) -> None:
+    urls = [f"{OLD}/a", f"{OLD}/b"]
+    made = wa.redirect_map(urls, urls).fix(dict(zip(urls, urls[::-1], strict=True)))
+    with pytest.raises(wa.ParameterError, match=r"\.fix"):
+        made.write(tmp_path / "moved.map")
+    made.fix({urls[1]: None}).write(tmp_path / "moved.map")
+
+
+def test_static_hosts_lead_no_address_to_itself(tmp_path: Path) -> None:
+    """Netlify takes /tea and /tea/ for one path, any query where none is named, and knows no scheme."""
+    paths = {"/tea/": "/tea", "/list": "/list?page=1", "/?p=1": "/", "/old": "/fresh"}
+    pairs = [(OLD + old, OLD + new) for old, new in paths.items()]
+    pairs += [(f"{OLD}/x".replace("https", "http"), f"{OLD}/x")]
+    lines = server_files.write(pairs, tmp_path / "_redirects", "redirects").read_text().splitlines()
+    assert sorted(lines) == [f"/ p=1 {OLD}/ 301!", f"/old {OLD}/fresh 301!"]
+
+
+@pytest.mark.parametrize("name", ["nginx", "caddy"])
+def test_a_server_of_both_schemes_leads_no_page_to_itself(name: str, tmp_path: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+
+    class Written:
+        def write(self, path: Path) -> Path:
+            pairs = [
+                ("http://a.example/x", "https://a.example/x"),
+                ("http://a.example/y", "https://a.example/z"),
+            ]
+            return server_files.write(pairs, path, str(server_files.form_of(path)))
+
+    with SERVERS[name](Written(), tmp_path) as url:  # type: ignore[attr-defined, arg-type]
+        assert asked(url, "/y") == (301, "https://a.example/z")
+        assert asked(url, "/x") == asked(url, "/z") == (404, "")
+
+
+def test_what_apache_asks_of_itself_is_no_old_address(tmp_path: Path) -> None:
+    """A program behind all pages, and a page for errors, are asked for by Apache too."""
+    if shutil.which("apache2") is None:
+        pytest.skip("apache2 is not installed")
+
+    class Written:
+        def write(self, path: Path) -> Path:
+            pairs = [(f"{OLD}/index.php", f"{OLD}/"), (f"{OLD}/404.html", f"{OLD}/")]
+            server_files.write(pairs, path, "apache")
+            path.with_name("index.php").write_text("The program")
+            path.with_name("404.html").write_text("The error")
+            with path.open("a", encoding="utf-8") as file:
+                file.write("ErrorDocument 404 /404.html\nRewriteRule ^none - [R=404,L]\n")
+                file.write("RewriteRule ^(?:index\\.php|404\\.html)$ - [L]\nRewriteRule . /index.php [L]\n")
+            return path
+
+    with apache(Written(), tmp_path) as url:  # type: ignore[arg-type]
+        assert asked(url, "/index.php") == asked(url, "/404.html") == (301, f"{OLD}/")
+        assert asked(url, "/about/team") == (200, "")
+        assert asked(url, "/none") == (404, "")
 
 
 def test_two_sites_in_one_folder_of_apache_lead_from_the_old_one_alone(tmp_path: Path) -> None:

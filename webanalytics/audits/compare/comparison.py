@@ -33,7 +33,7 @@ class Comparison:
         the index, then those with the most changes, and among them those that are ``gone``: they answer
         HTTP 404 or 410 now. ``added`` and ``removed`` ones are in one audit alone; ``missing`` are addresses
         without a page, in one of the two or in both; one of them did not look at ``unchecked`` ones: it was
-        stopped, left them out, or got no answer. The others are the ``same``.
+        stopped, or left them or a page that led to them out or got no answer. The others are the ``same``.
     changes : pandas.DataFrame
         ``url``, ``field``, ``before``, ``after``: one row for each field of a page that changed, in the order
         of the pages; in the end changed robots.txt files. The guide on audits lists the fields.
@@ -67,12 +67,13 @@ class Comparison:
     """
 
     def __init__(self, before: Audited, after: Audited, again: Audited | None = None) -> None:
-        from webanalytics.audits.compare.differences import changed_fields, changed_issues, changed_pages
+        from webanalytics.audits.compare import differences as found
 
         if before.origin.profile != after.origin.profile:
             before = before.with_profile(after.origin.profile)
         self.before, self.after, self._again = before, after, again
-        judged, scored = (before.judged(), after.judged()), (before, after)
+        sides, scored = (before.judged(), after.judged()), (before, after)
+        judged = found.beside(*sides), found.beside(*sides[::-1])
         if judged[0].site.stopped or judged[1].site.stopped:  # the score of some pages is not that of others
             shared = [url for url in judged[1].rows if url in judged[0].rows]
             scored = before.select(shared), after.select(shared)
@@ -80,9 +81,9 @@ class Comparison:
             judged = replace(judged[0], costs=old), replace(judged[1], costs=new)
         self._judged, self._scored = judged, scored
         self.score = ScoreChange(scored[0].score, scored[1].score)
-        self.changes = changed_fields(*judged, None if again is None else again.judged())
-        self.pages = changed_pages(*judged, self.changes)
-        self.issues = changed_issues(*judged)
+        self.changes = found.changed_fields(*judged, None if again is None else again.judged())
+        self.pages = found.changed_pages(*judged, self.changes)
+        self.issues = found.changed_issues(*judged)
 
     @cached_property
     def links(self) -> pd.DataFrame:
@@ -202,7 +203,7 @@ class Comparison:
                 replace(part.judged(), costs=costly.judged().costs)
                 for part, costly in zip(whole, scored, strict=True)
             )
-            hosts = old.hosts | new.hosts
+            hosts = {*old.hosts, *new.hosts}
             own = self.issues["url"].isin(urls) & ~of_host | self.issues["url"].isin(hosts) & of_host
             yield known[by][mask].iloc[0], scored, (old, new), self.issues[own]
 

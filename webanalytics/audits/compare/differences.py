@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
 from typing import Any, Literal, TypeAlias
@@ -26,6 +27,7 @@ from webanalytics.audits.compare.fields import (
     is_same,
 )
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.graph.metrics import clicks
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage
@@ -50,6 +52,9 @@ CHANGES = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
 """What became of issues, in the order of a comparison."""
 INDEXABLE = "indexable"
 _CLOSED = "blocked by robots.txt"
+_ADDRESS = re.compile(r"https?://[^\s,;]+")
+"""Other pages that the evidence of an issue names: it came or went with them."""
+_ALONE = [rule.name for rule in RULES.values() if isinstance(rule.find, PageByPage)]
 _PAGES = ("changed", "gone", "added", "removed", "missing", "unchecked", "same")
 _GONE = (404, 410)
 _SUMMARY: dict[str, Dtype] = {
@@ -57,23 +62,22 @@ _SUMMARY: dict[str, Dtype] = {
     **dict.fromkeys(("before", "after", *CHANGES), "integer"),
     "points": "float",
 }
-_CHANGED_FIELDS: dict[str, Dtype] = {
-    "url": "string",
-    "field": "string",
-    "before": "object",
-    "after": "object",
-}
+_CHANGED: dict[str, Dtype] = {"url": "string", "field": "string", "before": "object", "after": "object"}
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An audit to compare: its site and issues, the points that each rule takes, its rows if it is a part."""
+    """An audit to compare: its site and issues, the points that each rule takes, its rows if it is a part.
+
+    What is ``hidden`` may be there behind pages that a crawl did not read; see `beside`.
+    """
 
     site: Site
     issues: pd.DataFrame
     costs: Mapping[str, float] = field(default_factory=dict)
     part: Sequence[int] | None = None
     muted: pd.DataFrame | None = None
+    hidden: frozenset[str] = frozenset()
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -92,9 +96,13 @@ class Judged:
         return found
 
     @cached_property
-    def hosts(self) -> set[str]:
-        """Hosts of the pages, each with its scheme: what is said of a whole host is said of this."""
-        return {"/".join(url.split("/", 3)[:3]) for url in self.rows}
+    def hosts(self) -> dict[str, Look]:
+        """Hosts of the pages, each with its scheme, and how they were looked at: the best of their pages."""
+        found: dict[str, Look] = {}
+        for url, row in self.rows.items():
+            host = "/".join(url.split("/", 3)[:3])
+            found[host] = "read" if self._looks[row] == "read" else found.get(host, "unchecked")
+        return found
 
     @cached_property
     def _looks(self) -> list[Look]:
@@ -107,10 +115,16 @@ class Judged:
             look = self._looks[row]
             return "answered" if look == "read" and self.ends[url] in self.rows else look
         if url in self.hosts:  # of what is said of a whole host
-            return "read"
+            return self.hosts[url]
         if url in self._left_out:
             return "closed" if self._left_out[url] == "robots" else "unchecked"
-        return "unchecked" if self.site.stopped else "absent"
+        return "unchecked" if self.site.stopped or url in self.hidden else "absent"
+
+    def is_unread(self, url: str) -> bool:
+        """Return whether an address may have a page with links that the audit did not see."""
+        row = self.rows.get(url)
+        failed = row is not None and self.site.values("status")[row] == "error" and not self.is_missing(url)
+        return failed or self.look(url) in ("unchecked", "closed")
 
     def is_missing(self, url: str) -> bool:
         """Return whether an address answered that there is no such page."""
@@ -144,25 +158,45 @@ def _look(status: Any, http_status: int | None, error_type: str | None, key: str
     return "answered"
 
 
+def beside(this: Judged, other: Judged) -> Judged:
+    """Return an audit that knows which pages of another one it may have missed.
+
+    A crawl that did not read a page or a sitemap, which failed or was left out, misses what is behind it.
+    """
+    if this.site.crawl is None or other.site.crawl is None:
+        return this
+    graph = other.site.graph
+    urls, source, target = graph.table.urls, graph.table.source, graph.table.target
+    absent = np.array([url in other.rows and this.look(url) == "absent" for url in urls], bool)
+    told, lists = this.site.sitemap, other.site.sitemap
+    read = told is not None and not told["status"].eq("error").any()
+    candidates = () if read or lists is None else lists["url"]
+    listed = {url for url in candidates if url in other.rows and this.look(url) == "absent"}
+    unread = np.array([url in listed or (url in other.rows and this.is_unread(url)) for url in urls], bool)
+    used = graph.clicked & absent[target] & (absent | unread)[source]
+    starts = np.flatnonzero(unread).astype(np.int32)
+    depth = clicks(source[used], target[used], len(urls), starts, graph.next)
+    behind = (urls[place] for place in np.flatnonzero(absent & (depth >= 0)).tolist())
+    return replace(this, hidden=frozenset(listed.union(behind)))
+
+
 def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each rule from two judged audits and the changes of their issues."""
     groups = issues.groupby(["rule", "rule_title", "priority", "category"], observed=True, sort=False)[
         "change"
     ]
-    known = [frame["rule"].value_counts().to_dict() for frame in (before.issues, after.issues)]
-    rows: list[tuple[Any, ...]] = []
-    ranks: list[tuple[Any, ...]] = []
+    distinct = [side.issues[["url", "rule"]].drop_duplicates() for side in (before, after)]
+    known = [frame["rule"].value_counts().to_dict() for frame in distinct]
+    rows: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
     for head, found in groups:
         rule, title, priority, category = map(str, head)
         counted = [int(totals.get(rule, 0)) for totals in known]
         changes = {str(name): count for name, count in found.value_counts().items()}
         points = round(before.costs.get(rule, 0.0) - after.costs.get(rule, 0.0), 2)
-        rows.append(
-            (title, rule, priority, *counted, *(int(changes.get(name, 0)) for name in CHANGES), points + 0.0)
-        )
-        ranks.append((*_rank(changes, priority, category), rule))
-    ordered = [row for _, row in sorted(zip(ranks, rows, strict=True))]
-    return frame_of(_SUMMARY, (dict(zip(_SUMMARY, row, strict=True)) for row in ordered))
+        became = (int(changes.get(name, 0)) for name in CHANGES)
+        row = (title, rule, priority, *counted, *became, points + 0.0)
+        rows.append(((*_rank(changes, priority, category), rule), row))
+    return frame_of(_SUMMARY, (dict(zip(_SUMMARY, row, strict=True)) for _, row in sorted(rows)))
 
 
 def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any, ...]:
@@ -198,7 +232,7 @@ def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) 
         if before is not None and not (before.error_type or copy.error_type):
             texts = before.text or "", copy.text or ""
             found += [] if is_same("", *texts) else [(f"{origin}/robots.txt", "robots.txt", *texts)]
-    return frame_of(_CHANGED_FIELDS, (dict(zip(_CHANGED_FIELDS, row, strict=True)) for row in found))
+    return frame_of(_CHANGED, (dict(zip(_CHANGED, row, strict=True)) for row in found))
 
 
 def _closed(earlier: Judged, later: Judged) -> Iterator[tuple[str, str, Any, Any]]:
@@ -309,11 +343,12 @@ def _page_change(url: str, before: Judged, after: Judged, *, is_changed: bool) -
     old, new = before.look(url), after.look(url)
     if is_changed:
         return "gone" if old == "read" and after.is_missing(url) else "changed"
+    lacks = [side.is_missing(url) for side in (before, after)]
+    unseen = "absent" in (old, new) or url in before.hidden or url in after.hidden
+    if all(lacks) or (any(lacks) and unseen):
+        return "missing"
     if "unchecked" in (old, new):
         return "added" if old == "absent" else "unchecked"
-    lacks = [side.is_missing(url) for side in (before, after)]
-    if all(lacks) or (any(lacks) and "absent" in (old, new)):
-        return "missing"
     return "added" if old == "absent" else "removed" if new == "absent" else "same"
 
 
@@ -338,6 +373,10 @@ def _became(
     places, urls = pd.factorize(issues["url"])
     found = np.array([outcome(url) for url in urls], dtype=object)[places]
     unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
+    beside = np.flatnonzero(~issues["rule"].isin(_ALONE).to_numpy(bool) & (found == moved))
+    for place, said in zip(beside, issues["evidence"].iloc[beside].fillna(""), strict=True):
+        pages = (url for url in _ADDRESS.findall(said) if has.look(url) == "read")
+        unsure[place] |= lacks.part is None and any(map(lacks.is_unread, pages))
     if lacks.muted is not None and len(lacks.muted):
         own, others = _keys(issues, lacks.muted)
         unsure |= np.isin(own, others)

@@ -19,14 +19,8 @@ from webanalytics.runs.frames.schema import frame_of
 
 Pairs: TypeAlias = npt.NDArray[np.int64]
 
-LINKS: Mapping[str, Dtype] = {
-    "change": "string",
-    "source": "string",
-    "target": "string",
-    "anchor": "string",
-    "before": "string",
-    "after": "string",
-}
+_NAMES = ("change", "source", "target", "anchor", "before", "after")
+LINKS: Mapping[str, Dtype] = dict.fromkeys(_NAMES, "string")
 DEPTHS: Mapping[str, Dtype] = {"url": "string", "before": "integer", "after": "integer", "change": "integer"}
 ORPHANS: Mapping[str, Dtype] = {"change": "string", "url": "string", "found_on": "string"}
 
@@ -103,17 +97,9 @@ def _verdict(found: Mapping[str, Answer], url: str) -> str | None:
 
 def _moved(urls: list[str], told: list[dict[str, Answer]]) -> list[int]:
     """Return the places of addresses that broke, or answer again."""
-    found = []
-    for place, url in enumerate(urls):
-        old, new = (_verdict(answers, url) for answers in told)
-        if (
-            old is not None
-            and new is not None
-            and "refused" not in (old, new)
-            and (old in _SURE) != (new in _SURE)
-        ):
-            found.append(place)
-    return found
+    pairs = [[_verdict(answers, url) for answers in told] for url in urls]
+    known = [place for place, pair in enumerate(pairs) if None not in pair and "refused" not in pair]
+    return [place for place in known if (pairs[place][0] in _SURE) != (pairs[place][1] in _SURE)]
 
 
 def changed_depths(before: Audited, after: Audited) -> pd.DataFrame:

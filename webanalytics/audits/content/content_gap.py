@@ -10,13 +10,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.content.terms import (
-    Terms,
-    checked_sizes,
-    count_pages,
-    grouped_terms,
-    totals_of,
-)
+from webanalytics.audits.content.terms import Terms, checked_sizes, count_pages, grouped_terms, totals_of
 from webanalytics.audits.content.vocabulary import LONGEST, PageTerms, Vocabulary
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError

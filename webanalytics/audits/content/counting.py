@@ -30,12 +30,7 @@ from webanalytics.audits.content.vocabulary import (
 )
 from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.page.keywords.keywords import MAX_LENGTH
-from webanalytics.page.keywords.segmentation import (
-    DOTTED_I,
-    bare,
-    letters,
-    segment,
-)
+from webanalytics.page.keywords.segmentation import DOTTED_I, bare, letters, segment
 from webanalytics.page.keywords.stopwords import chosen_stop_words
 
 Flags = npt.NDArray[np.bool_]

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 
 from webanalytics.audits.compare.comparison import Comparison
+from webanalytics.audits.compare.differences import beside
 from webanalytics.audits.compare.fields import FOLLOWS, difference, is_same
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.origin import Audited
@@ -30,14 +31,8 @@ Holds: TypeAlias = Callable[[Key, Item], bool | None]
 """Whether a finding holds still; None where the run cannot tell."""
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
     **{"issues": {"rule": "", "priority": ""}, "noindex": {}, "lost": {}, "changed": {"field": "title"}},
-    **{
-        "sitemap": {},
-        "score": {"by": 5},
-        "refused": {},
-        "down": {},
-        "slow": {"seconds": 3, "runs": "2 of 3"},
-    },
-    **{"certificate": {"days": 21}, "redirects": {"plan": ""}},
+    **{"sitemap": {}, "score": {"by": 5}, "refused": {}, "down": {}},
+    **{"slow": {"seconds": 3, "runs": "2 of 3"}, "certificate": {"days": 21}, "redirects": {"plan": ""}},
 }
 """Conditions, and what each takes besides ``segment`` and ``runs``."""
 EVENTS = ("changed", "sitemap")
@@ -48,7 +43,8 @@ class View:
     """An audit to judge, what changed since the last good one, and tables that were asked for besides."""
 
     def __init__(self, audit: Audited, since: Comparison | None, asked: Mapping[str, pd.DataFrame]) -> None:
-        self.audit, self.since, self.asked, self.judged = audit, since, asked, audit.judged()
+        self.audit, self.since, self.asked = audit, since, asked
+        self.judged = audit.judged() if since is None else beside(audit.judged(), since.before.judged())
         names = ("http_status", "error_type", "error_key", "status")
         cells = list(zip(*map(self.judged.site.values, names), strict=True))
         self.hosts: dict[str, Counter[str]] = {}

@@ -19,7 +19,7 @@ import pandas as pd
 
 from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
-from webanalytics.audits.storage.folders import described, restored
+from webanalytics.audits.storage.folders import described, reading, restored
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError, reason
 from webanalytics.files import claim
@@ -40,13 +40,8 @@ _PART = re.compile(rf"(?:cells|places|table)-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet
 LOCK_SECONDS = 120.0
 """How long a call waits for another one that changes the history."""
 _COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
-_SCORES: dict[str, Dtype] = {
-    "date": "object",
-    "pages": "integer",
-    "score": "float",
-    **_COUNTS,
-    "good": "boolean",
-}
+_OF_RUNS: dict[str, Dtype] = {"date": "object", "pages": "integer", "score": "float"}
+_SCORES: dict[str, Dtype] = {**_OF_RUNS, **_COUNTS, "good": "boolean"}
 Run = dict[str, Any]
 """What is known of a run: its date, counts, manifest, and where its tables are."""
 
@@ -170,10 +165,11 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
         ):
             raise refusal(parameter, "that is empty or holds a history")
         with alone(store, parameter):
-            others = [other for other in runs_of(store) if other["date"] != date]
-            for name, table in tables.items():
-                entry = others[-1]["tables"][name] if others and name == "pages" else None
+            with reading(store, parameter):
+                others = [other for other in runs_of(store) if other["date"] != date]
+                entry = others[-1]["tables"]["pages"] if others else None
                 before = None if entry is None else (entry, read(store, entry, None, {}))
+            for name, table in tables.items():
                 run["tables"][name] = (
                     written(store, table, before)
                     if name == "pages"

@@ -82,14 +82,15 @@ class History:
         ``changed`` names the fields that differ from the last time that the page was there, and is an empty
         list where none does; it is missing for the first time, and where the page was not there.
         """
-        wanted, normal = list(FIELDS if fields is None else fields), address(url)
+        wanted, normal = list(FIELDS if fields is None else fields), address(str(url))
         rows: list[dict[str, Any]] = []
-        last, known = dict[str, Any](), dict[str, Any]()
+        last, known, there = dict[str, Any](), dict[str, Any](), set[str]()
         with reading(self._store, "folder"):
             for run in self._runs:
                 names = {url, normal.url if normal else url}
                 found = folders.cells_of(self._store, run, names, wanted, known)
                 row = {name: found.get(name) for name in wanted}
+                there.update(found)
                 changed = (
                     [name for name in wanted if not _same(name, last[name], row[name])] if last else None
                 )
@@ -97,30 +98,43 @@ class History:
                 last = row if found else last
         if not last:
             raise ParameterError.must_be("url", "a page that an audit of the history has")
+        if fields is not None and not there.issuperset(wanted):
+            raise ParameterError.must_be("fields", "a list of columns that the pages of the history have")
         return folders.dated(pd.DataFrame(rows))
 
     def since(self, date: str) -> History:
         """Return the audits from a day, month or year on: ``"2026-10"``."""
         if not _DAY.fullmatch(str(date)):
             raise ParameterError.must_be("date", 'a day, month or year such as "2026-10"')
-        return History(self.folder, max(date, self._since))
+        return History(self.folder, max(str(date), self._since))
 
     def load(self, date: str = "") -> Audit:
         """Return the last audit, or the last of a day, month or year."""
-        found = [run for run in self._runs if run["date"].startswith(date)]
-        if not found:
-            raise ParameterError.must_be("date", "the day of an audit that the history has")
+        return self._audit(self._run(date, "date"))
+
+    def _run(self, date: str, parameter: str) -> folders.Run:
+        day = str(date).replace(" ", "T")
+        wanted = [run for run in self._runs if run["date"].startswith(day)]
+        if not wanted or not (not day or _DAY.fullmatch(day) or day == wanted[-1]["date"]):
+            raise ParameterError.must_be(parameter, "the day of an audit that the history has")
+        return wanted[-1]
+
+    def _audit(self, run: folders.Run) -> Audit:
         with reading(self._store, "folder"):
-            audit = Audit(*folders.audit_of(self._store, found[-1]))
-        audit.history = folders.past(self._store, found[-1])
+            audit = Audit(*folders.audit_of(self._store, run))
+        audit.history = folders.past(self._store, run)
         return audit
 
     def compare(self, before: str = "", after: str = "") -> Comparison:
         """Return what changed from one day to another, by default between the last two good audits."""
-        good = [run["date"] for run in self._runs if run["good"]]
-        if len(good) < 2 and not (before and after):
-            raise ParameterError.must_be("before", "a day: there are not two audits in which pages were read")
-        return Comparison(self.load(before or good[-2]), self.load(after or good[-1]))
+        good = [run for run in self._runs if run["good"]]
+        later = self._run(after, "after") if after else good[-1] if good else {"date": ""}
+        known = [run for run in good if run["date"] < later["date"]]
+        earlier = self._run(before, "before") if before else (known or [later])[-1]
+        if not later["date"] or earlier["date"] == later["date"]:
+            said = "a day of its own: there are not two audits in which pages were read, or both are one"
+            raise ParameterError.must_be("before", said)
+        return Comparison(self._audit(earlier), self._audit(later))
 
     def timeline(self, **options: Any) -> Any:
         """Draw the score of each audit and its issues, as matplotlib Axes; takes ``ax`` and ``title``."""

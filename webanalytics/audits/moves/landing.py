@@ -67,9 +67,9 @@ async def check_redirects(
     pandas.DataFrame
         One row for each old address, the worst first: ``old``, ``planned``, ``verdict`` ("as planned";
         "elsewhere": it leads to another page; "not redirected": it answers itself; "fails"; "gone": it
-        fails as planned; "not in the plan"), ``lands`` (where it ends), ``http_status``, ``hops``, ``kinds``
-        (the status of each redirect), ``noindex`` and ``canonical`` of the page at the end, and ``note``: a
-        chain, a temporary redirect, a page that may not be indexed, or why it fails.
+        answers 404 or 410 as planned; "not in the plan"), ``lands`` (where it ends), ``http_status``,
+        ``hops``, ``kinds`` (the status of each redirect), ``noindex`` and ``canonical`` of the page at the
+        end, and ``note``: a chain, a temporary redirect, a page that may not be indexed, or why it fails.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def _judged(
     if not known:
         verdict = "not in the plan"
     elif failed:
-        verdict = "fails" if wanted else "gone"
+        verdict = "gone" if not wanted and page["http_status"] in (404, 410) else "fails"
     elif wanted and _plain(lands) in (_plain(wanted), base and _plain(_at(wanted, base))):
         verdict = "as planned"
     elif lands == source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
 from urllib.parse import urlsplit
@@ -17,9 +17,9 @@ from webanalytics.audits.content.nearest import Described, Embed, Near, Vocabula
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.moves import server_files
 from webanalytics.audits.moves.sources import normal_address, pages_of
+from webanalytics.audits.overview.display import Block, Overview, as_html, as_text
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
-from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.schema import frame_of
@@ -47,6 +47,7 @@ COLUMNS: Final[dict[str, Dtype]] = {
     **{"inlinks": "integer", "clicks": "float", "note": "string"},
 }
 SHOWN: Final = 10
+_MERGED: Final = re.compile(r"one of [\d,]+ old pages that lead here(?:; )?")
 _PROGRAM: Final = re.compile(r"(?:/(?:index|default))?(?:\.(?:html?|php|aspx?|jsp))?$")
 
 
@@ -84,32 +85,26 @@ class RedirectMap:
         made = self.table.copy()
         for old, new in targets.items():
             place, target = rows.get(normal_address(old)), "" if new is None else normal_address(new)
-            if place is None or (new is not None and not target):
-                wrong = (
-                    f"{new!r}, which is no address"
-                    if place is not None
-                    else f"{old!r}, which the map has not"
-                )
-                raise ParameterError.on("targets", f"names {wrong}")
+            if place is None:
+                raise ParameterError.on("targets", f"names {old!r}, which the map has not")
+            if new is not None and not target:
+                raise ParameterError.on("targets", f"names {new!r}, which is no address")
             change = {
                 **{"new": target or None, "decision": "sure" if target else "gone", "method": "by hand"},
                 **{"score": np.nan, "margin": np.nan, "note": None},
             }
             for name, value in change.items():
                 made.at[place, name] = value
+        notes = [None if pd.isna(note) else str(note) for note in made["note"]]
+        made["note"] = pd.Series(_counted(made["new"].tolist(), notes), made.index, made["note"].dtype)
         return RedirectMap(made)
 
     def summary(self) -> pd.DataFrame:
         """Return how many old pages there are of each decision and method."""
         groups = self.table.fillna({"method": ""}).groupby(["decision", "method"], sort=False)
         counts = groups.size().rename("pages").reset_index()
-        order = counts["decision"].map(DECISIONS.index)
-        return (
-            counts.assign(_order=order)
-            .sort_values(["_order", "pages"], ascending=[True, False])
-            .drop(columns="_order")
-            .reset_index(drop=True)
-        )
+        order = np.lexsort((-counts["pages"], counts["decision"].map(DECISIONS.index)))
+        return counts.iloc[order].reset_index(drop=True)
 
     def write(
         self,
@@ -139,8 +134,8 @@ class RedirectMap:
         Raises
         ------
         ParameterError
-            For a wrong argument, a name that tells no form, or paths that lead elsewhere on another of the
-            old hosts: files for servers know no host.
+            For a wrong argument, a name that tells no form, paths that lead elsewhere on another of the old
+            hosts (files for servers know no host), or a new address that another row leads on.
         """
         path = Path(path)
         if not decisions or not set(decisions) <= {"sure", "look"}:
@@ -156,31 +151,25 @@ class RedirectMap:
         return len(self.table)
 
     def __repr__(self) -> str:
-        counts = Counter(self.table["decision"])
-        head = f"Redirects of {len(self):,} old pages: " + ", ".join(
-            f"{counts[name]:,} {name}" for name in DECISIONS
-        )
-        rows = [(_path(old), _path(new), *told) for old, new, *told in self._to_look_at()]
-        lines = table_lines(HEADINGS, rows) if rows else []
-        left = self._left(counts["look"])
-        return "\n".join([head, *[""] * bool(rows), *lines, *[left] * bool(left)])
-
-    def _to_look_at(self) -> list[tuple[str, ...]]:
-        first = self.table[self.table["decision"] == "look"].head(SHOWN)
-        cells = zip(first["old"], first["new"], first["score"], first["note"].fillna(""), strict=True)
-        return [(old, new, "" if pd.isna(score) else f"{score:.2f}", note) for old, new, score, note in cells]
-
-    @staticmethod
-    def _left(count: int) -> str:
-        return f"and {count - SHOWN:,} more to look at: .table" if count > SHOWN else ""
+        return as_text(self._overview(_path))
 
     def _repr_html_(self) -> str:
-        from webanalytics.audits.overview.display import Block, Overview, as_html
+        return as_html(self._overview(str))
 
-        counts, rows = Counter(self.table["decision"]), self._to_look_at()
-        figures = [("old pages", f"{len(self):,}"), *((name, f"{counts[name]:,}") for name in DECISIONS)]
-        block = Block("Somebody should look", HEADINGS, rows, self._left(counts["look"]))
-        return as_html(Overview("Redirects", figures, blocks=[block] * bool(rows), hint=HINT))
+    def _overview(self, shown: Callable[[str], str]) -> Overview:
+        """Return how many rows there are of each decision, and the first of those to look at."""
+        counts = Counter(self.table["decision"])
+        first = self.table[self.table["decision"] == "look"].head(SHOWN)
+        cells = zip(first["old"], first["new"], first["score"], first["note"].fillna(""), strict=True)
+        rows = [
+            (shown(old), shown(new), "" if pd.isna(score) else f"{score:.2f}", note)
+            for old, new, score, note in cells
+        ]
+        left = f"and {counts['look'] - SHOWN:,} more to look at: .table" if counts["look"] > SHOWN else ""
+        block = Block("Somebody should look", HEADINGS, rows, left)
+        figures = [(name, f"{counts[name]:,}") for name in DECISIONS]
+        title = f"Redirects of {len(self):,} old pages"
+        return Overview(title, figures, blocks=[block] * bool(rows), hint=HINT)
 
 
 async def redirect_map(
@@ -215,12 +204,12 @@ async def redirect_map(
 
     Notes
     -----
-    In this order: an address that the new site has too; the canonical address or the end of the redirects
-    of the old page, if the new site has it; the nearest page in the same language by distinctive words (see
+    In this order: an address that the new site has too; the canonical address or the end of the redirects of
+    the old page, if the new site has it; the nearest page in the same language by distinctive words (see
     `webanalytics.audits.content.nearest`). Texts of less than 30 words are compared with titles, headings and
-    addresses, and are sure from 0.8. Below 0.2 a page is gone: nothing takes its place, and least of all
-    the home page. Of 79 redirects that the authors of three documentation sites wrote, the first choice is
-    theirs for 89 %, and for all of the 72 % that are called sure.
+    addresses, and are sure from 0.8, or where nothing else is near. Below 0.2 a page is gone: nothing takes
+    its place, and least of all the home page. Of 79 redirects that the authors of three documentation sites
+    wrote, the first choice is theirs for 89 %, and for all of the 72 % that are called sure.
 
     Examples
     --------
@@ -251,11 +240,9 @@ async def redirect_map(
     for place, (page, found) in enumerate(zip(pages, near, strict=True)):
         choice = _declared(page, [None if cells is None else cells.iloc[place] for cells in said], paths)
         rows.append(_row(page, found, choice, targets, sure))
-    times = Counter(row["new"] for row in rows if row["new"])
-    for row in rows:
-        if times[row["new"]] > 1 and row["note"] is None:
-            row["note"] = f"one of {times[row['new']]} old pages that lead here"
     _tell_splits(rows, targets, nearest(known, targets, pages, 1))
+    counted = _counted([row["new"] for row in rows], [row["note"] for row in rows])
+    rows = [row | {"note": note} for row, note in zip(rows, counted, strict=True)]
     for name in ("inlinks", "clicks"):
         values = before[name].tolist() if name in before else [None] * len(rows)
         for row, value in zip(rows, values, strict=True):
@@ -264,9 +251,14 @@ async def redirect_map(
 
 
 def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the new pages that can be read, by the addresses at which they end."""
+    """Return the new pages by the addresses at which they end, without those that are not there.
+
+    One that failed otherwise than with 404 or 410 is there for the old page of its address.
+    """
     if "status" in frame:
-        frame = frame[frame["status"].fillna("ok") != "error"]
+        failed = frame["status"].eq("error").fillna(False)
+        there = ~frame["http_status"].isin((404, 410)) if "http_status" in frame else ~failed
+        frame = frame[~failed | (there & (not bool(failed.all())))]
     if "final_url" in frame:
         ends = [normal_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
         frame = frame.assign(url=ends).drop_duplicates("url")
@@ -323,7 +315,7 @@ def _row(
         row |= _target(targets, choice.place, near, other)
         row |= {"method": choice.method, "decision": "sure"}
         elsewhere = other is not None and not page.thin and other.score >= sure
-        if elsewhere and (near is None or near.score < LOOK):
+        if elsewhere and row["second_score"] - (row["score"] or 0.0) >= MARGIN:
             row |= {"decision": "look", "note": "another page has this text: see `second`"}
         return row
     if first is None or first.score < LOOK:
@@ -354,6 +346,17 @@ def _target(targets: list[Described], place: int, near: Near | None, other: Near
         **{"second": None if other is None else targets[other.place].url},
         **{"second_score": None if other is None else other.score},
     }
+
+
+def _counted(targets: list[Any], notes: list[str | None]) -> list[str | None]:
+    """Return the notes, with how many old pages lead where these do, if several do so."""
+    times = Counter(target for target in targets if isinstance(target, str))
+    said = {target: f"one of {count:,} old pages that lead here" for target, count in times.items()}
+    plain = [_MERGED.sub("", note or "") for note in notes]
+    return [
+        "; ".join(filter(None, [said[target] if times[target] > 1 else "", note])) or None
+        for target, note in zip(targets, plain, strict=True)
+    ]
 
 
 def _tell_splits(rows: list[dict[str, Any]], targets: list[Described], near: list[list[Near]]) -> None:

@@ -10,7 +10,10 @@ from typing import Final
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from xml.sax.saxutils import quoteattr
 
+from markupsafe import Markup
+
 from webanalytics.core.strings import encodable, for_xml
+from webanalytics.core.templates import render
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import new_file
 
@@ -36,17 +39,26 @@ def form_of(path: Path) -> str | None:
 
 
 def write(pairs: Sequence[Pair], path: Path, form: str) -> Path:
-    """Write old and new addresses for a server; one that stays, or that it cannot hold, is left out."""
+    """Write old and new addresses for a server; one that stays, or that it cannot hold, is left out.
+
+    Raises `ParameterError` for a new address that another line leads on: from there no page is reached.
+    """
     if form not in FORMS:
         raise ParameterError.one_of("server", tuple(FORMS))
     texts = [(encodable(old), encodable(new)) for old, new in pairs]
-    moved = [pair for pair in texts if "\0" not in unquote(pair[0]) and not _stays(*pair)]
+    moved = [pair for pair in texts if "\0" not in unquote(pair[0]) and not _stays(*pair, form)]
     known: dict[tuple[str, str], Pair] = {}
     for old, new in moved:
         other, target = known.setdefault(_split(old), (old, new))
         if target != new and urlsplit(other).netloc != urlsplit(old).netloc:
             said = f"cannot hold both {other} and {old}, which differ in the host: write a file for each host"
             raise ParameterError.on("path", said)
+    rules = {(_seen(old, form)[0], _asked(old, new, form)): (old, new) for old, new in moved}
+    for old, new in moved:
+        page, query = _seen(new, form)
+        if on := rules.get((page, query)) or rules.get((page, None)):
+            said = f"cannot hold {old} to {new} beside {on[0]} to {on[1]}: the first would lead on for "
+            raise ParameterError.on("path", f"{said}ever, or to another page; change one of them with .fix")
     with new_file(path, "path") as temporary:
         temporary.write_text(FORMS[form](moved), "utf-8", "surrogateescape")
     return path
@@ -58,14 +70,28 @@ def _split(old: str) -> tuple[str, str]:
     return parts.path or "/", parts.query
 
 
-def _stays(old: str, new: str) -> bool:
+def _seen(url: str, form: str) -> tuple[tuple[str, str], str]:
+    """Return what a server compares of an address: site and path, and query; most files know no scheme."""
+    scheme, site, path, query, _ = urlsplit(url.lower() if form == "iis" else url)
+    path = _decoded(path or "/")
+    if (
+        form == "redirects"
+    ):  # https://docs.netlify.com/manage/routing/redirects/redirect-options/#trailing-slash
+        path = path.rstrip("/") or "/"
+    return (f"{scheme if form == 'apache' else ''}//{site}", path), query
+
+
+def _asked(old: str, new: str, form: str) -> str | None:
+    """Return the query that an old address is led on with; None for any, also that of a new one."""
+    page, query = _seen(old, form)
+    exact = query or form == "iis" or (form != "redirects" and page == _seen(new, form)[0])
+    return query if exact else None
+
+
+def _stays(old: str, new: str, form: str) -> bool:
     """Return whether a server sees one address in both, which would lead to itself for ever."""
-    return _turns(old, new) and urlsplit(old).query == urlsplit(new).query
-
-
-def _turns(old: str, new: str) -> bool:
-    """Return whether both are one path of one site, as servers compare paths."""
-    return urlsplit(old)[:2] == urlsplit(new)[:2] and _decoded(_split(old)[0]) == _decoded(_split(new)[0])
+    page, query = _seen(new, form)
+    return page == _seen(old, form)[0] and _asked(old, new, form) in (None, query)
 
 
 def _target(new: str) -> str:
@@ -84,7 +110,7 @@ def _key(old: str, new: str) -> tuple[str, bool]:
     A path takes every query, and so that of a new address with the same path.
     """
     path, query = _split(old)
-    exact = bool(query) or _turns(old, new)
+    exact = _asked(old, new, "nginx") is not None
     return "?".join(filter(None, (path, query))) if exact else _decoded(path), exact
 
 
@@ -106,8 +132,8 @@ def _nginx(pairs: Sequence[Pair]) -> str:
         "#     if ($moved) { return 301 $moved; }",
         f"map_hash_bucket_size {max(64, 1 << (longest + 32).bit_length())};",
     ]
-    sites = {urlsplit(old)[:2] for old, _ in pairs}
-    stay = [_split(new) for _, new in pairs if urlsplit(new)[:2] in sites]
+    sites = {urlsplit(old).netloc for old, _ in pairs}
+    stay = [_split(new) for _, new in pairs if urlsplit(new).netloc in sites]
     kept = [_decoded(path) for path, _ in stay], ["?".join(filter(None, parts)) for parts in stay]
     heads = "map $uri $moved {", "map $request_uri $moved_query {"
     for one, others, head in zip(maps, kept, heads, strict=True):
@@ -133,13 +159,15 @@ def _pattern(text: str) -> str:
 
 def _apache(pairs: Sequence[Pair]) -> str:
     """Return rules of mod_rewrite, which see paths decoded and queries as they are sent."""
-    lines = ["RewriteEngine On"]
+    # What Apache asks of itself, for the program behind a page or for an error, is no old address.
+    lines = ["RewriteEngine On", 'RewriteCond "%{ENV:REDIRECT_STATUS}" "."']
+    lines += [f'RewriteRule "^" "-" [S={len(pairs)}]']
     # Those with a query first: a rule without one takes every query.
     for old, new in sorted(pairs, key=lambda pair: not urlsplit(pair[0]).query):
         path, query = _split(old)
         pattern = _pattern(_decoded(path).removeprefix("/"))
         target = re.sub(r"([%$\\])", r"\\\1", _target(new))
-        if query or _turns(old, new):
+        if _asked(old, new, "apache") is not None:
             lines.append(f'RewriteCond "%{{QUERY_STRING}}" "^{_pattern(query)}$"')
         lines += _elsewhere(urlsplit(old), urlsplit(new))
         lines.append(f'RewriteRule "^/?{pattern}$" "{target}" [R=301,L,NE{",QSD" if query else ""}]')
@@ -188,31 +216,8 @@ def _iis(pairs: Sequence[Pair]) -> str:
         path, query = _split(old)
         key = for_xml(f"{path}?{query}" if query else path)
         line = f"          <add key={quoteattr(key)} value={quoteattr(_target(new))} />"
-        if not _stays(old.lower(), new.lower()):  # IIS knows no capitals, and takes no two keys alike
-            rows.setdefault(key.lower(), line)
-    body = "\n".join(rows.values())
-    return f"""<?xml version="1.0" encoding="UTF-8"?>
-<configuration>
-  <system.webServer>
-    <rewrite>
-      <rewriteMaps>
-        <rewriteMap name="Moved">
-{body}
-        </rewriteMap>
-      </rewriteMaps>
-      <rules>
-        <rule name="Moved" stopProcessing="true">
-          <match url=".*" />
-          <conditions>
-            <add input="{{Moved:{{UNENCODED_URL}}}}" pattern="(.+)" />
-          </conditions>
-          <action type="Redirect" url="{{C:1}}" appendQueryString="false" redirectType="Permanent" />
-        </rule>
-      </rules>
-    </rewrite>
-  </system.webServer>
-</configuration>
-"""
+        rows.setdefault(key.lower(), line)  # IIS knows no capitals, and takes no two keys alike
+    return render("audits/static/iis.xml", rows=Markup("\n".join(rows.values())))  # noqa: S704 - quoted above
 
 
 FORMS: Final[dict[str, Callable[[Sequence[Pair]], str]]] = {

@@ -19,7 +19,7 @@ from webanalytics.runs.frames.sitemap import sitemap_frame
 from webanalytics.urls import address, is_archive
 
 READ = (
-    *("url", "status", "final_url", "title", "headings", "text", "language", "canonical_url"),
+    *("url", "status", "http_status", "final_url", "title", "headings", "text", "language", "canonical_url"),
     *("inlinks", "clicks"),
 )
 """Columns of pages that tell where they went."""

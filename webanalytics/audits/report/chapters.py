@@ -14,15 +14,7 @@ import pandas as pd
 from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import (
-    Cell,
-    Chapter,
-    Table,
-    headings,
-    number,
-    page_cell,
-    page_link,
-)
+from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_cell, page_link
 from webanalytics.audits.words import number as written
 from webanalytics.audits.words import percent, phrase, points, say, several
 from webanalytics.page.keywords.keyness import SUBJECT
@@ -40,9 +32,7 @@ UNDETERMINED = "undetermined"
 
 
 def chapters(
-    content: Content,
-    keywords: pd.DataFrame | None = None,
-    cannibalisation: pd.DataFrame | None = None,
+    content: Content, keywords: pd.DataFrame | None = None, cannibalisation: pd.DataFrame | None = None
 ) -> list[Chapter]:
     """Return the chapters of an audit of which anything is known."""
     made = (

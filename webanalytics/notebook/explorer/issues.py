@@ -14,14 +14,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.score import COUNTED
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.explorer.table import (
-    LABELS,
-    MOST_ROWS,
-    as_text,
-    clean,
-    column,
-    texts,
-)
+from webanalytics.notebook.explorer.table import LABELS, MOST_ROWS, as_text, clean, column, texts
 from webanalytics.operations import AUDIT_PAGES
 from webanalytics.runs.frames.schema import frame_fields, is_missing, make_series
 from webanalytics.thresholds import PRIORITIES

@@ -21,14 +21,7 @@ from webanalytics.records.phones import phone_list
 from webanalytics.records.phones.phone import E164, check_region, is_region, normalise, number_details
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.foreign import as_pandas
-from webanalytics.runs.frames.inputs import (
-    Inputs,
-    Wanted,
-    label,
-    not_understood,
-    read_values,
-    subject_of,
-)
+from webanalytics.runs.frames.inputs import Inputs, Wanted, label, not_understood, read_values, subject_of
 from webanalytics.runs.frames.schema import STATUS, as_frame, is_missing, make_series
 from webanalytics.runs.partial import Partial
 from webanalytics.runs.run import in_thread
