@@ -74,9 +74,7 @@ def _seen(url: str, form: str) -> tuple[tuple[str, str], str]:
     """Return what a server compares of an address: site and path, and query; most files know no scheme."""
     scheme, site, path, query, _ = urlsplit(url.lower() if form == "iis" else url)
     path = _decoded(path or "/")
-    if (
-        form == "redirects"
-    ):  # https://docs.netlify.com/manage/routing/redirects/redirect-options/#trailing-slash
+    if form == "redirects":  # docs.netlify.com/manage/routing/redirects/redirect-options, "Trailing slash"
         path = path.rstrip("/") or "/"
     return (f"{scheme if form == 'apache' else ''}//{site}", path), query
 
