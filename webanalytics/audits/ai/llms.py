@@ -20,7 +20,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
 from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.frames.inputs import addresses_of
-from webanalytics.runs.frames.schema import as_frame, make_series
+from webanalytics.runs.frames.schema import as_frame, make_columns
 
 MOST_ORIGINS = 100
 """Sites that are asked in one call."""
@@ -29,16 +29,8 @@ LARGEST = 500_000
 MOST_FAULTS = 10
 
 LLMS: Mapping[str, Dtype] = {
-    "url": "string",
-    "present": "boolean",
-    "title": "string",
-    "sections": "integer",
-    "links": "integer",
-    "bytes": "integer",
-    "faults": "object",
-    "status": "string",
-    "error": "string",
-    "error_type": "string",
+    **{"url": "string", "present": "boolean", "title": "string", "sections": "integer", "links": "integer"},
+    **{"bytes": "integer", "faults": "object", "status": "string", "error": "string", "error_type": "string"},
 }
 """Columns of `llms_frame`."""
 
@@ -115,11 +107,8 @@ async def llms_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> p
         raise ParameterError.on("urls", f"must name from 1 to {MOST_ORIGINS} sites in http or https")
     async with Fetcher(fetch_settings(access_for(options, given, logins))) as fetcher:
         rows = await asyncio.gather(*(_row(fetcher, f"{place}/llms.txt") for place in places))
-    index = pd.RangeIndex(len(rows))
-    columns = {
-        name: make_series([row.get(name) for row in rows], dtype, index) for name, dtype in LLMS.items()
-    }
-    return as_frame(columns, index, "llms_txt")
+    columns = make_columns({name: [row.get(name) for row in rows] for name in LLMS}, LLMS)
+    return as_frame(columns, pd.RangeIndex(len(rows)), "llms_txt")
 
 
 async def _row(fetcher: Fetcher, url: str) -> dict[str, Any]:

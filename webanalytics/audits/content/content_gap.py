@@ -39,18 +39,10 @@ BARELY = 4
 """How many times as frequent as in ours a term of theirs must be, where ours has it."""
 
 _COLUMNS: dict[str, Dtype] = {
-    "keyword": "string",
-    "gap": "string",
-    "distinctiveness": "float",
-    "their_pages": "integer",
-    "our_pages": "integer",
-    "their_frequency": "integer",
-    "our_frequency": "integer",
-    "their_density": "float",
-    "our_density": "float",
-    "examples": "object",
-    "our_page": "string",
-    "language": "string",
+    **{"keyword": "string", "gap": "string", "distinctiveness": "float", "their_pages": "integer"},
+    **{"our_pages": "integer", "their_frequency": "integer", "our_frequency": "integer"},
+    **{"their_density": "float", "our_density": "float", "examples": "object", "our_page": "string"},
+    **{"language": "string"},
 }
 
 
