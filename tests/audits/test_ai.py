@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
 from protego import Protego
 
 import webanalytics as wa
+from tests.effort import BUSY_SECONDS, effort_since
 from webanalytics.audits.ai.access import signal_faults
 from webanalytics.audits.ai.llms import llms_facts
 from webanalytics.audits.ai.roster import COLUMNS, PURPOSES, chosen, parse_roster, roster, update_roster
@@ -170,9 +173,56 @@ def test_llms_txt_of_sites() -> None:
     assert not frame["present"].iloc[2]
 
 
-@pytest.mark.parametrize("text", ["<!doctype html><p>x", "", "[" * 100_000, "- [a](" * 50_000, "#" * 400_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<!doctype html><p>x", "", "[" * 100_000, "- [a](" * 50_000, "#" * 400_000),
+        *(f"#a{' ' * 400_000}b", "- [" + "[a" * 200_000, "- [a](" + "(a" * 200_000, "- [a](a\n" * 50_000),
+        *(f"- [a]({'a' * 2_490}\n" * 200, f"- [{'[a]' * 800}\n" * 200),
+    ],
+)
 def test_any_text_is_judged(text: str) -> None:
+    start = time.process_time()
     assert llms_facts(text)["faults"]
+    assert effort_since(start) < BUSY_SECONDS / 25
+    llms_facts(f"# a{' ' * 400_000}b")
+    assert effort_since(start) < BUSY_SECONDS / 10
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        *("[Green](https://tea.example/g)", "[Green](https://tea.example/g): leaves", "[Green] (no link)"),
+        *("[Green [loose] tea](https://tea.example/g)", r"[Green \] tea](https://tea.example/g)"),
+        *("[Green](<https://tea.example/a b>)", "[Green](https://tea.example/a_(b))", "Green", "[Green][1]"),
+        *(
+            '[Green](https://tea.example/g "Tea (green)")',
+            "[Green [loose](x",
+            "[Green](https://tea.example/g",
+        ),
+    ],
+)
+def test_links_are_those_of_markdown(item: str) -> None:
+    """As markdown-it reads them, which follows CommonMark."""
+    text = f"# Tea\n\n## Kinds\n\n- {item}\n"
+    facts, links = llms_facts(text), MarkdownIt().render(text).count("<a href=")
+    assert (facts["links"], facts["faults"]) == (links, [] if links else ["Line 5 is no link."])
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Tea\n\n> A title alone is enough, by llmstxt.org.", "Tea"),
+        ("  # Tea ##\n", "Tea"),
+        ("# #tea\n", "#tea"),
+        ("# Tea\n\n```\n# install\n## all\n- item\n~~~\n```\n\n## Kinds\n- [a](/a)\n", "Tea"),
+    ],
+)
+def test_headings_are_those_of_markdown(text: str, title: str) -> None:
+    facts, html = llms_facts(text), MarkdownIt().render(text)
+    assert facts["faults"] == []
+    assert f"<h1>{facts['title']}</h1>" in html
+    assert (facts["title"], facts["sections"]) == (title, html.count("<h2>"))
 
 
 @pytest.mark.parametrize("wrong", [[], "", "nonsense", [f"https://{n}.example/" for n in range(101)], None])

@@ -87,6 +87,20 @@ def test_frames_of_keywords() -> None:
     assert found["language"].isna().all()  # such a frame does not say
 
 
+def test_frames_of_keywords_from_files_of_others() -> None:
+    """Numbers may be texts, and what is no number or of no page is left out."""
+    known = {"url": ["https://b.example/"] * 2, "keyword": ["repair kits", "kits"]}
+    ours = texts(ours=LAMPS * 3)
+    exact = wa.content_gap(ours, pd.DataFrame({**known, "frequency": [9, 9], "density": [0.5, 0.25]}))
+    assert sorted(exact["their_density"]) == [0.25, 0.5]
+    told = pd.DataFrame({**known, "frequency": ["9", "9"], "density": ["0.5", "0.25"]})
+    pd.testing.assert_frame_equal(wa.content_gap(ours, told), exact)
+    odd = pd.DataFrame({**known, "frequency": ["9", "many"], "density": [0.0, float("inf")]})
+    assert wa.content_gap(ours, odd)["keyword"].tolist() == ["repair kits"]
+    odd["frequency"] = [9, float("inf")]
+    assert wa.content_gap(ours, odd)["keyword"].tolist() == ["repair kits"]
+
+
 def test_only_languages_that_we_have() -> None:
     german = "Die Gezeiten kommen zweimal am Tag, weil der Mond das Meer mit seiner Schwerkraft anzieht. " * 6
     assert wa.content_gap(texts(ours=LAMPS * 3), texts(other=german)).empty

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.effort import BUSY_SECONDS, effort_since
 from webanalytics.fetching.testing import SiteServer
 
 OIL = "Lamp oil is refined paraffin; it is poured into the tank before the wick is lit. "
@@ -93,7 +95,7 @@ def test_menus_are_no_links_and_what_others_say_is_a_name() -> None:
     assert found["target_depth"].eq(1).all()
 
 
-@pytest.mark.parametrize("options", [{"to": "https://b.example/"}, {"to": []}, {"per_page": 0}])
+@pytest.mark.parametrize("options", [{"to": "https://b.example/"}, {"to": []}, {"to": 5}, {"per_page": 0}])
 def test_wrong_calls(options: Any) -> None:
     with pytest.raises(wa.ParameterError, match=f"`{next(iter(options))}` parameter"):
         audit({"/oil": ("Lamp oil", OIL)}).link_ideas(**options)
@@ -134,3 +136,51 @@ def test_names_of_programs_are_no_words_of_a_sentence() -> None:
             crawl = wa.crawl(f"{server.url}/", sitemap=None, allow_private=True, progress=False, workers=1)
             found[name] = crawl.link_ideas(to=f"{server.url}/oil")["anchor"].tolist()
     assert found == {"fill_tank": [], "fill tank": ["fill tank"]}
+
+
+SAID = "Read what is told of {} in the tank, before the wick is lit. "
+
+
+@pytest.mark.parametrize(
+    ("places", "anchors"),
+    [
+        (["lamp oil"], ["lamp oil"]),
+        (["lamp oil", "<a href=/x>lamp oil</a>"], []),
+        (["<a href=/x>lamp oil</a>", "<a href=/x>lamp oil</a>"], []),
+        (["<a href=/x>lamp oil</a>", "<a href=/oil>the same</a>"], []),
+        (["lamp oil", "<a href=/x>the lamp</a>"], ["lamp oil"]),
+    ],
+)
+def test_words_that_are_a_link_somewhere_on_the_page_are_no_idea(
+    places: list[str], anchors: list[str]
+) -> None:
+    """HTML Standard, section 4.5.1: no link stands in another one."""
+    site = {
+        "/": "<title>Start</title><a href=/oil>1</a><a href=/care>2</a><a href=/x>3</a>",
+        "/oil": f"<title>Lamp oil</title><p>{OIL * 3}",
+        "/care": f"<title>Care</title><p>{''.join(map(SAID.format, places))}",
+        "/x": "<title>Others</title><p>Others.",
+    }
+    with SiteServer({path: f"<html lang=en>{html}".encode() for path, html in site.items()}) as server:
+        crawl = wa.crawl(f"{server.url}/", sitemap=None, allow_private=True, progress=False)
+        assert crawl.link_ideas()["anchor"].tolist() == anchors
+
+
+def test_words_are_told_as_they_stand_in_any_language() -> None:
+    text = SAID.format("Lamp Oil").replace("Read", "In İstanbul read")
+    found = audit({"/oil": ("Lamp oil", OIL * 3), "/care": ("Care", text)}).link_ideas()
+    assert found[["anchor", "sentence"]].values.tolist() == [["Lamp Oil", text.strip()]]
+
+
+@pytest.mark.parametrize("kind", ["names that begin alike", "one name again and again"])
+def test_time_grows_with_the_site_alone(kind: str) -> None:
+    if kind == "names that begin alike":
+        said = "This is how the tank is lit, and how it was lit, and how it will be lit by {0} of us. " * 3
+        pages = {f"/{n}": (f"How to mend lamp{n}", said.format(n)) for n in range(2_000)}
+    else:
+        pages = {"/oil": ("Lamp oil", OIL * 3), "/care": ("Care", "lamp oil " * 10_000)}
+    known = audit(pages)
+    assert len(known.pages)
+    start = time.process_time()
+    assert not len(known.link_ideas())
+    assert effort_since(start) < BUSY_SECONDS / 4, "each name at each place takes minutes"

@@ -130,3 +130,20 @@ def test_wrong_limits(given: dict[str, Any]) -> None:
     with pytest.raises(wa.ParameterError) as refused:
         audit(SITE).prune(**given)
     assert refused.value.parameter == next(iter(given))
+
+
+def test_what_is_not_known_of_a_page_is_not_told_as_zero() -> None:
+    found = audit({"/a": page(LAMPS), "/b": page(LAMPS)}, clicks=[3, None]).prune()
+    assert advice(found) == [("/a", "keep", ""), ("/b", "redirect to", "/a")]
+    assert found.loc[1, "reasons"] == "Nearly the same text as https://a.example/a."
+    # clicks alone tell nothing of impressions: the page of three clicks was shown, the first one may have been
+    known = audit(SITE, clicks=[0, "7", 3, None]).prune(whole=True)
+    assert known["advice"].tolist() == ["keep", "improve", "keep", "remove"]
+    assert known["impressions"].fillna(-1).tolist() == [-1, -1, -1, 0]
+    assert known["clicks"].fillna(-1).tolist() == [0, -1, 3, 0]
+
+
+def test_a_number_without_end_is_none() -> None:
+    found = audit(SITE, clicks=[3, 0, float("inf"), 0.0]).prune()
+    assert found["advice"].tolist() == ["keep", "remove", "keep", "remove"]
+    assert found["clicks"].isna().tolist() == [False, False, True, False]

@@ -166,6 +166,58 @@ def test_each_host_has_its_own_folder_and_none_leads_out(tmp_path: Path) -> None
         written(rows[:1], tmp_path / "file")
 
 
+def test_a_host_in_http_and_in_https_has_a_sitemap_of_each(tmp_path: Path) -> None:
+    rows = [page(url=url) for url in ("http://a.example/x", "https://a.example/y", "https://b.example/z")]
+    found = written(rows, tmp_path)
+    assert found["file"].nunique() == 3
+    for url, file in zip(found["url"], found["file"], strict=True):
+        assert [inside(entry, "loc") for entry in entries(tmp_path / file)] == [[url]]
+
+
+def test_addresses_are_escaped_and_what_is_none_is_left_out(tmp_path: Path) -> None:
+    """RFC 3986 has neither spaces nor letters outside ASCII; the protocol escapes both kinds of quotes."""
+    top = "https://a.example"
+    wrong = ["mailto:a@b.example", "javascript:1", "", "/relative", "ftp://a.example/"]
+    entry = page(
+        url=f"{top}/o'clock",
+        hreflangs=[{"lang": "de", "url": url} for url in [f"{top}/ä b", *wrong]],
+        imgTags=[{"src": url} for url in [f"{top}/ä b.jpg", f"{top}/%C3%A4%20b.jpg", *wrong]],
+        jsonld=[NEWS["video"] | {"contentUrl": f"{top}/ä b.mp4", "embedUrl": "https://ä.example/"}],
+    )
+    row = written([entry], tmp_path).iloc[0]
+    (found,) = entries(tmp_path / "sitemap.xml")
+    assert row[["alternates", "images", "videos"]].tolist() == [1, 1, 1]
+    assert inside(found, "loc") == [f"{top}/o'clock", f"{top}/%C3%A4%20b.jpg"]
+    assert [link.get("href") for link in found.iter("{*}link")] == [f"{top}/%C3%A4%20b"]
+    assert inside(found, "content_loc") + inside(found, "player_loc") == [
+        f"{top}/%C3%A4%20b.mp4",
+        "https://xn--4ca.example/",
+    ]
+    assert "<loc>https://a.example/o&apos;clock</loc>" in (tmp_path / "sitemap.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        *[("en", "en"), ("en-GB", "en"), ("en_US", "en"), ("DE", "de"), ("haw", "haw")],
+        *[("zh-CN", "zh-cn"), ("zh_TW", "zh-tw"), ("zh-Hans", "zh"), ("english", None), ("x-klingon", None)],
+    ],
+)
+def test_news_have_a_code_of_a_language(language: str, code: str | None, tmp_path: Path) -> None:
+    """ISO 639 has two or three letters; of Chinese the extension asks for zh-cn and zh-tw."""
+    said = {"jsonld": [NEWS], "publisher": "P", "headline": "H", "language": language}
+    found = written([page(url="https://a.example/", date={"published": "2026-11-19"}, **said)], tmp_path)
+    assert found["news"].tolist() == [code is not None]
+    assert inside(entries(tmp_path / "sitemap.xml")[0], "language") == ([code] if code else [])
+
+
+@pytest.mark.parametrize("date", ["2026-01-01T10:00:00+15:00", "Thu, 01 Jan 2026 10:00:00 +1500"])
+def test_a_zone_that_no_schema_has_is_written_in_another_one(date: str, tmp_path: Path) -> None:
+    """XML Schema part 2, section 3.2.7: no zone is more than 14 hours from UTC."""
+    row = written([page(url="https://a.example/", date={"modified": date})], tmp_path).iloc[0]
+    assert row["lastmod"] == "2025-12-31T19:00:00+00:00"
+
+
 def test_what_is_written_is_read_again_and_breaks_no_rule(tmp_path: Path) -> None:
     body = (
         "<title>Page {n} of lamps</title><h1>{n}</h1><p>Text.<a href=/0>0</a><a href=/1>1</a><a href=/2>2</a>"

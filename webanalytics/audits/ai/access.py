@@ -15,43 +15,24 @@ from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.fetching.robots_rules import RuleSet, path_of
-from webanalytics.runs.frames.schema import make_columns
+from webanalytics.runs.frames.schema import frame_of, make_columns
 
 ACCESS: Mapping[str, Dtype] = {
-    "url": "string",
-    "section": "string",
-    "crawler": "string",
-    "operator": "string",
-    "purpose": "string",
-    "allowed": "boolean",
-    "group": "string",
-    "line": "integer",
-    "rule": "string",
-    "obeys": "string",
+    **{"url": "string", "section": "string", "crawler": "string", "operator": "string", "purpose": "string"},
+    **{"allowed": "boolean", "group": "string", "line": "integer", "rule": "string", "obeys": "string"},
 }
 """Columns of `access_frame`."""
 
 SECTIONS: Mapping[str, Dtype] = {
-    "section": "string",
-    "crawler": "string",
-    "operator": "string",
-    "purpose": "string",
-    "pages": "integer",
-    "allowed": "integer",
-    "share": "float",
+    **{"section": "string", "crawler": "string", "operator": "string", "purpose": "string"},
+    **{"pages": "integer", "allowed": "integer", "share": "float"},
 }
 """Columns of `section_frame`."""
 
 USES: Mapping[str, Dtype] = {
-    "url": "string",
-    "noai": "boolean",
-    "noimageai": "boolean",
-    "content_signal": "string",
-    "content_usage": "string",
-    "signal_faults": "string",
-    "text_characters": "integer",
-    "text_tokens": "integer",
-    "script_only": "boolean",
+    **{"url": "string", "noai": "boolean", "noimageai": "boolean", "content_signal": "string"},
+    **{"content_usage": "string", "signal_faults": "string", "text_characters": "integer"},
+    **{"text_tokens": "integer", "script_only": "boolean"},
 }
 """Columns of `use_frame`."""
 
@@ -177,46 +158,35 @@ def section_frame(access: pd.DataFrame) -> pd.DataFrame:
         allowed = int(group["allowed"].sum())
         rows.append((*keys, len(group), allowed, allowed / len(group)))
     rows.sort(key=lambda row: (row[0] != "", row[0], PURPOSES.index(row[3]), order[row[1]]))
-    columns = zip(*rows, strict=True) if rows else ([] for _ in SECTIONS)
-    return pd.DataFrame(make_columns(dict(zip(SECTIONS, map(list, columns), strict=True)), SECTIONS))
+    return frame_of(SECTIONS, (dict(zip(SECTIONS, row, strict=True)) for row in rows))
 
 
 def use_frame(site: Site) -> pd.DataFrame:
     """Return what each page says about its use by AI, and what there is to use; see `Audit.ai_use`."""
     files = origins_of(site.robots_files)
-    cells: dict[str, list[Any]] = {name: [] for name in USES}
-    columns = ("robots", "x_robots_tag", "headers", "text", "language", "wordCount", "scripts")
-    for row, *values in site.read(*columns):
-        url = site.addresses.final[row]
-        copy = files.get(origin(url) or "")
-        for column, value in zip(cells.values(), _use(url, copy, *values), strict=True):
-            column.append(value)
-    return pd.DataFrame(make_columns(cells, USES))
-
-
-def _use(
-    url: str | None,
-    copy: RobotsCopy | None,
-    robots: Any,
-    header: Any,
-    headers: Any,
-    text: Any,
-    language: Any,
-    words: Any,
-    scripts: Any,
-) -> tuple[Any, ...]:
-    said = [every_directive(part) for part in (robots, header) if isinstance(part, str)]
-    directives = frozenset[str]().union(*said) if said else None
-    signals, usage, faults = _signals(copy, headers)
-    length = len(text) if isinstance(text, str) else None
-    english = language == "en" and length is not None
-    return (
-        url,
-        *(None if directives is None else name in directives for name in ("noai", "noimageai")),
-        *(signals, usage, faults, length),
-        round(length / CHARACTERS_A_TOKEN) if english and length is not None else None,
-        bool(scripts) and (words or 0) < FEWEST_WORDS if scripts is not None and words is not None else None,
+    names = ("robots", "x_robots_tag", "headers", "text", "language", "wordCount", "scripts")
+    rows = (
+        (site.addresses.final[row], dict(zip(names, said, strict=True))) for row, *said in site.read(*names)
     )
+    return frame_of(USES, (_use(url, files.get(origin(url) or ""), known) for url, known in rows))
+
+
+def _use(url: str | None, copy: RobotsCopy | None, known: Mapping[str, Any]) -> dict[str, Any]:
+    texts = (known[name] for name in ("robots", "x_robots_tag"))
+    said = [every_directive(text) for text in texts if isinstance(text, str)]
+    signals, usage, faults = _signals(copy, known["headers"])
+    length = len(known["text"]) if isinstance(known["text"], str) else None
+    scripts, words = known["scripts"], known["wordCount"]
+    row: dict[str, Any] = {"url": url, "signal_faults": faults}
+    row |= {"content_signal": signals, "content_usage": usage}
+    if said:
+        row |= {name: any(name in directives for directives in said) for name in ("noai", "noimageai")}
+    if length is not None:
+        tokens = round(length / CHARACTERS_A_TOKEN) if known["language"] == "en" else None
+        row |= {"text_characters": length, "text_tokens": tokens}
+    if scripts is not None and words is not None:
+        row["script_only"] = bool(scripts) and words < FEWEST_WORDS
+    return row
 
 
 def _signals(copy: RobotsCopy | None, headers: Any) -> tuple[str | None, str | None, str]:

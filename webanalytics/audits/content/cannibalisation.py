@@ -36,18 +36,10 @@ SHORTEST_TERM = 3
 """Fewest letters of a word: shorter ones are seldom what a page is about."""
 
 _COLUMNS: dict[str, Dtype] = {
-    "keyword": "string",
-    "url": "string",
-    "rival": "string",
-    "score": "float",
-    "places": "string",
-    "rival_places": "string",
-    "frequency": "integer",
-    "rival_frequency": "integer",
-    "distinctiveness": "float",
-    "rival_distinctiveness": "float",
-    "shared": "string",
-    "language": "string",
+    **{"keyword": "string", "url": "string", "rival": "string", "score": "float", "places": "string"},
+    **{"rival_places": "string", "frequency": "integer", "rival_frequency": "integer"},
+    **{"distinctiveness": "float", "rival_distinctiveness": "float", "shared": "string"},
+    **{"language": "string"},
 }
 
 

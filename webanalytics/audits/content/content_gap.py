@@ -26,22 +26,17 @@ Contents: TypeAlias = "Audit | pd.DataFrame | Iterable[Audit | pd.DataFrame]"
 EXAMPLES = 3
 """Most pages named for each term."""
 
+MOST = 10**9
+"""How often a keyword may stand on a page: a greater number is none."""
+
 BARELY = 4
 """How many times as frequent as in ours a term of theirs must be, where ours has it."""
 
 _COLUMNS: dict[str, Dtype] = {
-    "keyword": "string",
-    "gap": "string",
-    "distinctiveness": "float",
-    "their_pages": "integer",
-    "our_pages": "integer",
-    "their_frequency": "integer",
-    "our_frequency": "integer",
-    "their_density": "float",
-    "our_density": "float",
-    "examples": "object",
-    "our_page": "string",
-    "language": "string",
+    **{"keyword": "string", "gap": "string", "distinctiveness": "float", "their_pages": "integer"},
+    **{"our_pages": "integer", "their_frequency": "integer", "our_frequency": "integer"},
+    **{"their_density": "float", "our_density": "float", "examples": "object", "our_page": "string"},
+    **{"language": "string"},
 }
 
 
@@ -170,14 +165,17 @@ def _of_texts(frame: pd.DataFrame, **how: Any) -> dict[Hashable, Terms]:
 def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, Terms]:
     """Return the terms of a frame of keywords; how many words a page has follows from the densities."""
     found: dict[Hashable, Terms] = {}
-    shown = frame[frame["frequency"].fillna(0) > 0].drop_duplicates(["url", "keyword"])
+    figures = [name for name in ("frequency", "density") if name in frame]  # which a file may have as text
+    frame = frame.assign(**{name: pd.to_numeric(frame[name], errors="coerce") for name in figures})
+    shown = frame[frame["frequency"].between(1, MOST)].drop_duplicates(["url", "keyword"])
     shown = shown.assign(words=shown["keyword"].str.count(" ").add(1).clip(upper=LONGEST))
     shown = shown[shown["words"].isin(list(sizes))]
     for row, (url, rows) in enumerate(shown.groupby("url", sort=False)):
         said = rows["language"].iloc[0] if "language" in rows else ""
         language = said if isinstance(said, str) else ""
         counts, words = (rows[name].to_numpy(np.int64) for name in ("frequency", "words"))
-        density = rows["density"].to_numpy(float) if "density" in rows else np.full(len(rows), np.nan)
+        known = rows["density"].where(rows["density"] > 0) if "density" in rows else np.nan * counts
+        density = np.asarray(known, float)
         alone = {size: int(counts[words == size].sum()) for size in set(words.tolist())}
         whole = {
             size: round(float(np.nanmax((counts / density)[words == size], initial=0))) for size in alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,12 @@ FEWEST = 4
 """Words of a sentence besides the name: a line that has fewer is a heading, or an entry of a list."""
 SHOWN = 240
 """Characters of a sentence that are shown."""
+READ = 500
+"""Characters behind a name in which its sentence ends; a longer one is judged by them."""
 
 Name = tuple[str, ...]
+Known = Mapping[str, Sequence[tuple[int, set[Name]]]]
+"""Names by their first word, and then by how many they have, the longest first."""
 _WORD = re.compile(r"[^\W_]+")
 _BREAK = re.compile(r"\s+[|–—·:-]\s+|:\s+")
 """Between the parts of a title, such as the site's name at its end."""
@@ -99,7 +103,7 @@ def _chosen(site: Site, to: Any, pages: Sequence[int]) -> set[int]:
     """Return the rows of the pages that shall be linked to."""
     if to is None:
         return set(pages)
-    given = [to] if isinstance(to, str) else list(to)
+    given = [to] if isinstance(to, str) else list(to) if isinstance(to, Iterable) else []
     targets = [site.find(url) for url in given]
     found = {site.addresses.page(target) for target in targets if target is not None}
     if not given or None in targets or not found <= set(pages):
@@ -134,30 +138,32 @@ def _named(
     codes = {str(code or "en") for code in site.values("language")}
     stops = frozenset(word for code in codes for word in stop_words_of(code))
     names = _names(site, pages, anchors, stops)
-    spread = Counter(word for row in pages for word in set(_WORD.findall(contents[row].lower())))
+    spread = Counter(word for row in pages for word in set(_name(contents[row])))
     most = max(2.0, COMMON * len(pages))
-    firsts: dict[str, list[Name]] = {}
-    for name, rows in names.items():
-        telling = len(name) > 1 or (len(name[0]) > 3 and spread[name[0]] <= most)
-        if telling and len(rows) <= MOST_NAMED and rows & targets:
-            firsts.setdefault(name[0], []).append(name)
-    for known in firsts.values():
-        known.sort(key=len, reverse=True)
+    known = _by_first_word(
+        name
+        for name, rows in names.items()
+        if (len(name) > 1 or (len(name[0]) > 3 and spread[name[0]] <= most))
+        and len(rows) <= MOST_NAMED
+        and rows & targets
+    )
     found: dict[int, dict[int, tuple[int, _Found]]] = {}
     for row in pages:
-        text = contents[row].lower()
-        taken = Counter(name for _, anchor in anchors.get(row, ()) for name in _inside(_name(anchor), firsts))
+        text = _lower(contents[row])
+        # which of several places of the same words is the link, nobody knows
+        done = {name for _, anchor in anchors.get(row, ()) for _, name in _occurrences(_name(anchor), known)}
         told = f" {' | '.join(' '.join(_name(text)) for text in _headed(site, row))} "
-        tokens = [(match[0], *match.span()) for match in _WORD.finditer(text)]
-        for place, name in _occurrences(tokens, firsts):
-            if taken[name]:
-                taken[name] -= 1  # this one, or another one of the page, is a link already
+        words = list(_WORD.finditer(text))
+        for place, name in _occurrences([word[0] for word in words], known):
+            if name in done:
                 continue
             if f" {' '.join(name)} " in told:
-                continue  # the page has a chapter on it
-            one = _Found(row, tokens[place][1], tokens[place + len(name) - 1][2])
+                done.add(name)  # the page has a chapter on it
+                continue
+            one = _Found(row, words[place].start(), words[place + len(name) - 1].end())
             if not (_is_whole(text, one) and _is_said(_sentence(text, one), len(name), stops)):
                 continue
+            done.add(name)
             for target in names[name] & targets - {row}:
                 best = found.setdefault(target, {})
                 if row not in best or best[row][0] < len(name):
@@ -165,26 +171,32 @@ def _named(
     return {target: [one for _, one in best.values()] for target, best in found.items()}
 
 
-def _occurrences(
-    tokens: Sequence[tuple[str, int, int]], firsts: Mapping[str, list[Name]]
-) -> Iterator[tuple[int, Name]]:
+def _by_first_word(names: Iterable[Name]) -> Known:
+    found: dict[str, dict[int, set[Name]]] = {}
+    for name in names:
+        found.setdefault(name[0], {}).setdefault(len(name), set()).add(name)
+    return {word: sorted(sizes.items(), reverse=True) for word, sizes in found.items()}
+
+
+def _occurrences(words: Sequence[str], known: Known) -> Iterator[tuple[int, Name]]:
     """Yield where names stand among the words of a text, the longest at each place."""
     place = 0
-    while place < len(tokens):
-        for name in firsts.get(tokens[place][0], ()):
-            if tuple(token[0] for token in tokens[place : place + len(name)]) == name:
+    while place < len(words):
+        for size, names in known.get(words[place], ()):
+            if (name := tuple(words[place : place + size])) in names:
                 yield place, name
-                place += len(name) - 1
+                place += size - 1
                 break
         place += 1
 
 
-def _inside(anchor: Name, firsts: Mapping[str, list[Name]]) -> Iterator[Name]:
-    return (name for _, name in _occurrences([(word, 0, 0) for word in anchor], firsts))
+def _lower(text: str) -> str:
+    """Return a text in lower case, as long as it was: one letter alone would become two."""
+    return text.replace("İ", "i").lower()
 
 
 def _name(text: str) -> Name:
-    return tuple(_WORD.findall(text.lower()))
+    return tuple(_WORD.findall(_lower(text)))
 
 
 def _names(
@@ -224,9 +236,10 @@ def _headed(site: Site, row: int) -> Iterator[str]:
 
 
 def _sentence(text: str, one: _Found) -> str:
-    start = max(text.rfind(end, 0, one.start) for end in _ENDS) + 1
-    ends = [place for end in _ENDS if (place := text.find(end, one.end)) >= 0]
-    return text[max(start, one.start - SHOWN // 2) : min([*ends, len(text)]) + 1]
+    first, last = max(0, one.start - SHOWN // 2), one.end + READ
+    start = max(text.rfind(end, first, one.start) for end in _ENDS) + 1
+    ends = [place for end in _ENDS if (place := text.find(end, one.end, last)) >= 0]
+    return text[max(start, first) : min([*ends, last]) + 1]
 
 
 def _is_whole(text: str, one: _Found) -> bool:
@@ -247,14 +260,13 @@ def _words(contents: Mapping[int, str], one: _Found) -> int:
 
 
 def _told(site: Site, target: int, one: _Found, text: str) -> dict[str, Any]:
-    same = text if len(text.lower()) == len(text) else text.lower()  # of few languages they differ
     clicks = site.values("clicks")[target]
     depth = site.values("crawl_depth")[target]
     return {
         "target": site.name(target),
         "source": site.name(one.source),
-        "anchor": one_line(same[one.start : one.end]),
-        "sentence": shortened(one_line(_sentence(same, one)), SHOWN),
+        "anchor": one_line(text[one.start : one.end]),
+        "sentence": shortened(one_line(_sentence(text, one)), SHOWN),
         "target_inlinks": site.values("inlinks")[target],
         "target_depth": depth,
         "target_clicks": clicks if isinstance(clicks, (int, float)) else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -102,17 +103,19 @@ def _pages(site: Site, whole: bool) -> Iterator[_Page]:
         for content, note in zip(site.contents(), site.values("content_note"), strict=True)
     ]
     clusters = site.values("near_duplicate_cluster")
-    least = 0.0 if whole and "clicks" in site.pages else None
+    whole = whole and "clicks" in site.pages
     for row, words, inlinks, clicks, shown, state, kind, language, links in site.read(*names):
         known = None if doubtful[row] or language in WITHOUT_SPACES else words
         is_list = kind in _LISTS and (links or 0) >= LEAST_OF_A_LIST
         is_home = urlsplit(site.name(row)).path in ("", "/")
-        figures = inlinks, _number(clicks, least), _number(shown, least)
+        if whole and clicks is None:  # a page with clicks was shown, however often
+            clicks, shown = 0, 0 if shown is None else shown
+        figures = inlinks, _number(clicks), _number(shown)
         yield _Page(row, site.name(row), known, *figures, state, is_list, is_home, clusters[row])
 
 
-def _number(value: Any, otherwise: float | None) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else otherwise
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
 class _Judgement:
@@ -209,10 +212,10 @@ def _linked(page: _Page) -> str:
 
 
 def _stronger(first: _Page, page: _Page) -> str:
-    """Return what the page that stays has more of."""
+    """Return what the page that stays has more of, as far as it is known of both."""
     for name in ("clicks", "inlinks"):
-        more, less = (getattr(one, name) or 0 for one in (first, page))
-        if more > less:
+        more, less = (getattr(one, name) for one in (first, page))
+        if None not in (more, less) and more > less:
             label = "links to it" if name == "inlinks" else name
             return f", which has more {label} ({more:,.0f}, not {less:,.0f})"
     return ""

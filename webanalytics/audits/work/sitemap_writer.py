@@ -43,6 +43,8 @@ MOST_NEWS = 1_000
 NEWS_AGE = timedelta(days=2)
 """How old an article may be to be news, by the same."""
 LONGEST_VIDEO = 28_800
+FARTHEST_ZONE = timedelta(hours=14)
+"""From UTC, by XML Schema."""
 COMMON = 0.5
 """Share of a host's pages that have an image, above which it belongs to the layout."""
 SMALLEST = 50
@@ -65,6 +67,7 @@ _OPEN = "<urlset {}>\n".format(
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?")
 _LANGUAGE = re.compile(r"[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*")
+_LANGUAGE_OF_NEWS = re.compile("zh-cn|zh-tw|[a-z]{2,3}")
 """Dates and codes of languages as the published schemas have them."""
 _LENGTH = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
 
@@ -89,8 +92,11 @@ def write_sitemap(
     if base is not None and (len(groups) > 1 or not is_web(base)):
         raise ParameterError.must_be("base_url", "an address in http or https, of an audit of one host")
     written: list[dict[str, Any]] = []
+    hosts = Counter(place.split("//")[1] for place in groups)
     for place, rows in groups.items():
-        inside = folder if len(groups) == 1 else folder / re.sub(r"[^\w.-]", "_", place.split("//")[1])
+        host = place.split("//")[1]  # in http and in https it is two sites
+        name = re.sub(r"[^\w.-]+", "_", host if hosts[host] == 1 else place)
+        inside = folder if len(groups) == 1 else folder / name
         served = (base or place).rstrip("/") + "/"
         written += _write(_entries(site, rows, read), inside, served, compressed, folder)
     return frame_of(COLUMNS, [*written, *left])
@@ -169,7 +175,7 @@ def _to_file(path: Path, head: str, lines: Iterable[str], end: str) -> None:
 
 
 def _text(value: object) -> str:
-    return escape(for_xml(str(value)), {'"': "&quot;"})
+    return escape(for_xml(str(value)), {'"': "&quot;", "'": "&apos;"})
 
 
 def _element(name: str, value: object) -> str:
@@ -187,7 +193,8 @@ def _entries(site: Site, rows: list[int], read: datetime) -> Iterator[_Entry]:
         url = site.name(row)
         changed, source = _changed(known, listed.get(normal(url) or url, ""), read)
         videos, news = list(_videos(known)), _news(known, read)
-        alternates = [one for one in site.alternates.get(row, ()) if _LANGUAGE.fullmatch(one[0])]
+        named = site.alternates.get(row, ())
+        alternates = [one for one in named if _LANGUAGE.fullmatch(one[0]) and origin(one[1])]
         parts = [
             _element("loc", url),
             _element("lastmod", changed) if changed else "",
@@ -232,6 +239,8 @@ def _changed(known: Mapping[str, Any], listed: str, read: datetime) -> tuple[str
 
 def _date(text: str, moment: datetime) -> str:
     """Return a date as it stands where a schema takes it, else in that form: years and minutes are none."""
+    if abs(moment.utcoffset() or timedelta(0)) > FARTHEST_ZONE:
+        return moment.astimezone(UTC).isoformat()
     if _DATE.fullmatch(text.strip()):
         return text.strip()
     return moment.isoformat() if ":" in text else moment.date().isoformat()
@@ -241,7 +250,7 @@ def _pictures(site: Site, rows: list[int]) -> dict[int, list[str]]:
     """Return the images of each page, without icons and what most pages have."""
     cells = site.values("imgTags")
     found = {
-        row: list(dict.fromkeys(image["src"] for image in cells[row] or () if _is_picture(image)))
+        row: list(dict.fromkeys(src for image in cells[row] or () if (src := _picture(image))))
         for row in rows
     }
     counts = Counter(image for images in found.values() for image in images)
@@ -249,11 +258,12 @@ def _pictures(site: Site, rows: list[int]) -> dict[int, list[str]]:
     return {row: [one for one in images if one not in common][:MOST_IMAGES] for row, images in found.items()}
 
 
-def _is_picture(image: Mapping[str, Any]) -> bool:
-    src = image.get("src")
+def _picture(image: Mapping[str, Any]) -> str | None:
+    """Return the address of an image that is no icon, None for another one and for no address."""
+    src = normal(image.get("src"))
     sizes = (str(image.get(name) or "") for name in ("width", "height"))
     small = any(size.isdecimal() and int(size[:6]) < SMALLEST for size in sizes)
-    return isinstance(src, str) and is_web(src) and len(src) <= LONGEST and not small
+    return None if src is None or len(src) > LONGEST or small else src
 
 
 def _nested(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -281,11 +291,11 @@ def _videos(known: Mapping[str, Any]) -> Iterator[str]:
     for item in _nested(known["jsonld"] or []):
         if "VideoObject" not in types_of(item):
             continue
-        image = _first(item.get("thumbnailUrl"), "url")
+        image = normal(_first(item.get("thumbnailUrl"), "url"))
         title, about = _first(item.get("name")), _first(item.get("description"))
         known_as = {"video:content_loc": "contentUrl", "video:player_loc": "embedUrl"}
-        places = {tag: place for tag, name in known_as.items() if is_web(place := _first(item.get(name)))}
-        if not (is_web(image) and places and title and about) or image in seen:
+        places = {tag: place for tag, name in known_as.items() if (place := normal(_first(item.get(name))))}
+        if not (image and places and title and about) or image in seen:
             continue
         seen.add(image)
         length, shown = _seconds(item.get("duration")), _first(item.get("uploadDate"))
@@ -314,12 +324,13 @@ def _news(known: Mapping[str, Any], read: datetime) -> str:
     date = known["date"].get("published") if isinstance(known["date"], dict) else None
     moment = moment_of(date) if isinstance(date, str) else None
     name = _first(known["publisher"], "name")
-    title, language = known["headline"] or known["title"], known["language"]
-    if not (kinds & {"NewsArticle", "ReportageNewsArticle"} and moment and name and title and language):
+    title, said = known["headline"] or known["title"], re.split("[-_]", (known["language"] or "").lower())
+    code = "-".join(said) if said in (["zh", "cn"], ["zh", "tw"]) else said[0]
+    known_code = _LANGUAGE_OF_NEWS.fullmatch(code)
+    if not (kinds & {"NewsArticle", "ReportageNewsArticle"} and moment and name and title and known_code):
         return ""
     if not timedelta(0) <= read - moment <= NEWS_AGE:
         return ""
-    code = language if language.lower() in ("zh-cn", "zh-tw") else language.partition("-")[0].lower()
     publication = _element("news:name", name) + _element("news:language", code)
     return (
         f"<news:news><news:publication>{publication}</news:publication>"
