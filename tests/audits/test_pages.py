@@ -317,3 +317,5 @@ def test_plain_texts_are_judged_by_their_address_and_answer_alone(tmp_path: Path
         )
         assert "links_to_failing_pages" in found[f"{site.url}/"]
         assert each.pages["near_duplicate_cluster"].isna().all()
+    written = audit.write_sitemap(tmp_path / "maps").set_index("url")["reason"].dropna()
+    assert written[f"{site.url}/LICENSE"] == written[f"{site.url}/source"] == "a plain text"

@@ -113,6 +113,7 @@ def _judged(site: Site) -> Iterator[tuple[int, str]]:
                 continue
         elif site.indexable[row]:
             reason = "" if origin(site.name(row)) else "not an address of the web"
+            reason = "a plain text" if row in site.texts else reason
             yield row, reason if len(site.name(row)) <= LONGEST else f"longer than {LONGEST:,} characters"
             continue
         yield row, _moved(site, row) if states[row] == "redirected" else str(states[row] or "not read")
