@@ -144,6 +144,7 @@ def test_robots_directives(meta: str | None, header: str | None, noindex: bool, 
         (failed("/a", "not_html", content_type="application/pdf"), "not a page"),
         (failed("/a", "too_large", limit=10_000_000), "not read"),
         (failed("/a", "invalid_url"), "not read"),
+        (failed("/a", "analysis_timeout", seconds=15), "not read"),
         ({"url": "/a", "status": "error", "error": "?", "error_type": "unfinished"}, "not read"),
     ],
 )

@@ -188,6 +188,8 @@ def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:
         return "no response"  # an audit of an older version: no connection was accepted
     if kind == "refused" or (kind == "http" and status in REFUSALS):
         return "refused"
+    if key == "analysis_timeout":
+        return "not read"  # this machine was too slow: the page arrived
     if kind != "http":
         return _UNREAD.get(str(kind), "not read")
     if key in _ENDLESS:
