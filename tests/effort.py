@@ -14,6 +14,8 @@ from typing import Any
 BUSY_SECONDS = 25.0
 PROCESS_SECONDS = 300.0
 """The same for a process that starts Python and does its work: seconds of a processor, of which it may get few."""
+NOTEBOOK_SECONDS = {name: int(PROCESS_SECONDS) for name in ("timeout", "startup_timeout")}
+"""The same for a cell of a notebook, and for its kernel until it answers."""
 QUIET_REFERENCE_SECONDS = 0.01
 """Processor time of `_reference` on a quiet machine."""
 

@@ -11,6 +11,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.effort import NOTEBOOK_SECONDS
+
 CALL = "import webanalytics as wa\nframe = wa.hmac([str(n) for n in range(3000)], secret='k'{more})\nprint(len(frame))\n"
 
 
@@ -49,7 +51,7 @@ class Front(NotebookClient):
 
 def run_cell(source: str) -> tuple[list[nbformat.NotebookNode], list[set[str]]]:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(textwrap.dedent(source))])
-    front = Front(notebook, timeout=60, kernel_name="python3")
+    front = Front(notebook, kernel_name="python3", **NOTEBOOK_SECONDS)
     front.execute()
     return notebook.cells[0].outputs, front.displayed
 

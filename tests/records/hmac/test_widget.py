@@ -9,7 +9,7 @@ import nbclient
 import nbformat
 import pytest
 
-from tests.effort import PROCESS_SECONDS
+from tests.effort import NOTEBOOK_SECONDS
 from webanalytics.records.hmac.widget import HmacSigner, hmac_signer
 
 # RFC 4231, test case 2; RFC 2202 for MD5 and SHA-1
@@ -82,7 +82,7 @@ def test_the_secret_is_in_no_saved_notebook() -> None:
         "await signer.task\nprint(signer.signature)\nprint(signer.secret, vars(signer.secret).get('secret'))",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=int(PROCESS_SECONDS), store_widget_state=True).execute()
+    nbclient.NotebookClient(notebook, store_widget_state=True, **NOTEBOOK_SECONDS).execute()
     saved = nbformat.writes(notebook)
     assert "a message" in json.dumps(notebook.metadata["widgets"])  # state is saved with the notebook
     assert "Secret('**********')" in saved or "**********" in saved

@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 import webanalytics as wa
-from tests.effort import PROCESS_SECONDS
+from tests.effort import NOTEBOOK_SECONDS, PROCESS_SECONDS
 from tests.runs.hosted.faults import Fault
 from tests.runs.hosted.proxy import (
     Proxy,
@@ -309,7 +309,7 @@ def test_a_saved_notebook_holds_no_key(
         f"wa.hmac(['a'], secret=os.environ['SIGNING'], backend=wa.Hosted({server.base!r}))",
     )
     with pytest.raises(CellExecutionError) as caught:
-        NotebookClient(notebook, timeout=int(PROCESS_SECONDS), kernel_name="python3").execute()
+        NotebookClient(notebook, kernel_name="python3", **NOTEBOOK_SECONDS).execute()
     path = tmp_path / "saved.ipynb"
     nbformat.write(notebook, path)
     saved = path.read_text("utf-8")
@@ -323,4 +323,4 @@ def test_a_saved_notebook_holds_no_key(
 def test_a_notebook_that_is_only_executed_is_not_asked(server: Server) -> None:
     notebook = _notebook(f"import webanalytics as wa\nwa.Hosted({server.base!r})")
     with pytest.raises(CellExecutionError, match="WEBANALYTICS_API_KEY"):
-        NotebookClient(notebook, timeout=int(PROCESS_SECONDS), kernel_name="python3").execute()
+        NotebookClient(notebook, kernel_name="python3", **NOTEBOOK_SECONDS).execute()

@@ -54,7 +54,6 @@ INDEXABLE = "indexable"
 _CLOSED = "blocked by robots.txt"
 _ADDRESS = re.compile(r"https?://[^\s,;]+")
 """Other pages that the evidence of an issue names: it came or went with them."""
-_ALONE = [rule.name for rule in RULES.values() if isinstance(rule.find, PageByPage)]
 _PAGES = ("changed", "gone", "added", "removed", "missing", "unchecked", "same")
 _GONE = (404, 410)
 _SUMMARY: dict[str, Dtype] = {
@@ -373,7 +372,8 @@ def _became(
     places, urls = pd.factorize(issues["url"])
     found = np.array([outcome(url) for url in urls], dtype=object)[places]
     unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
-    beside = np.flatnonzero(~issues["rule"].isin(_ALONE).to_numpy(bool) & (found == moved))
+    alone = [rule.name for rule in RULES.values() if isinstance(rule.find, PageByPage)]
+    beside = np.flatnonzero(~issues["rule"].isin(alone).to_numpy(bool) & (found == moved))
     for place, said in zip(beside, issues["evidence"].iloc[beside].fillna(""), strict=True):
         pages = (url for url in _ADDRESS.findall(said) if has.look(url) == "read")
         unsure[place] |= lacks.part is None and any(map(lacks.is_unread, pages))
