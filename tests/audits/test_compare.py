@@ -91,6 +91,11 @@ def visited(port: int, options: dict[str, Any], **changed: bytes | Reply) -> wa.
         return wa.crawl(server.url, allow_private=True, progress=False, retries=0, **options)
 
 
+def port_of(audit: wa.Audit) -> int:
+    """Of the server that another crawl asks again."""
+    return int(audit.pages["url"].min().rstrip("/").rpartition(":")[2])
+
+
 @pytest.mark.parametrize(
     ("options", "changed", "behind"),
     [
@@ -110,7 +115,7 @@ def test_pages_behind_one_that_was_not_read_are_neither_gone_nor_new(
     """The site has all its pages; what a crawl did not read cannot tell what is behind it."""
     whole = visited(0, {})
     origin = whole.pages["url"].min().rstrip("/")
-    part = visited(int(origin.rpartition(":")[2]), options, **changed)
+    part = visited(port_of(whole), options, **changed)
     for sides, became in (((whole, part), "removed"), ((part, whole), "added")):
         comparison = wa.compare(*sides)
         expected = "unchecked" if behind == "unchecked" else became
@@ -134,7 +139,7 @@ def test_what_a_sitemap_that_failed_listed_is_neither_gone_nor_new() -> None:
         return visited(port, {}, **changed)
 
     whole = visited(0, {})
-    port = int(whole.pages["url"].min().rstrip("/").rpartition(":")[2])
+    port = port_of(whole)
     before, far = crawl(port, "far"), f"http://127.0.0.1:{port}/far"
     for sides, became in (
         ((before, crawl(port, "far", status=500)), "unchecked"),
@@ -150,7 +155,7 @@ def test_an_issue_beside_a_page_that_was_not_read_is_neither_fixed_nor_worse() -
     whole = visited(0, {}, b=same, d=same)
     origin = whole.pages["url"].min().rstrip("/")
     for reply, became in ((Reply(503), "unchecked"), (Reply(404), "fixed"), (b"<title>Cups", "fixed")):
-        later = visited(int(origin.rpartition(":")[2]), {}, b=same, d=reply)
+        later = visited(port_of(whole), {}, b=same, d=reply)
         assert told(wa.compare(whole, later), f"{origin}/b", "title_duplicate") == [became]
         back = "unchecked" if became == "unchecked" else "worse"
         assert told(wa.compare(later, whole), f"{origin}/b", "title_duplicate") == [back]
@@ -158,7 +163,7 @@ def test_an_issue_beside_a_page_that_was_not_read_is_neither_fixed_nor_worse() -
 
 def test_what_is_said_of_a_host_is_not_mended_where_no_page_was_read() -> None:
     whole = visited(0, {})
-    port = int(whole.pages["url"].min().rstrip("/").rpartition(":")[2])
+    port = port_of(whole)
     comparison = wa.compare(whole, visited(port, {}, **{"": Reply(500)}))
     assert "http_page" in set(comparison.before.issues["rule"])
     assert "fixed" not in set(comparison.issues["change"])

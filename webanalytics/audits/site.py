@@ -35,6 +35,7 @@ from webanalytics.audits.graph.site_links import (
     said_of,
 )
 from webanalytics.audits.graph.tables import table_of_pages
+from webanalytics.fetching.content import media_type
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.storage.lazy_columns import (
@@ -51,6 +52,7 @@ from webanalytics.urls import registrable_domain
 
 _FETCHED = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
 _ANSWERED = ("client error", "server error")
+_HTML = re.compile(r"\s*<(?:!doctype|html)\b", re.IGNORECASE)
 
 CHECKED_LINKS = "checked_links"
 WHOLE_CRAWL = "whole_crawl"
@@ -179,9 +181,8 @@ class Site:
     def texts(self) -> frozenset[int]:
         """The rows of plain texts, which have no markup to judge; HTML that a server sends as one has."""
         types, shown = self.values("content_type"), self.values("visible_text")
-        sent = [row for row, name in enumerate(types) if name and name.lower().startswith("text/plain")]
-        html = re.compile(r"\s*<(?:!doctype|html)\b", re.IGNORECASE)
-        return frozenset(row for row in sent if self.good[row] and not html.match(shown[row] or ""))
+        sent = (row for row, name in enumerate(types) if name and media_type(name) == "text/plain")
+        return frozenset(row for row in sent if self.good[row] and not _HTML.match(shown[row] or ""))
 
     @cached_property
     def addresses(self) -> Addresses:

@@ -11,6 +11,7 @@ from typing import Any
 
 from webanalytics.page.document import Element
 from webanalytics.page.facts import facts
+from webanalytics.page.facts.head import script_type
 from webanalytics.page.metadata import analyse as metadata
 from webanalytics.page.page import Page, fold
 
@@ -63,7 +64,7 @@ def needs_scripts(page: Page) -> bool:
 
 
 def _runs(element: Element) -> bool:
-    kind = (element.get("type") or "").partition(";")[0].strip().lower()
+    kind = script_type(element)
     kinds = ("", "module", "text/javascript", "application/javascript", "text/babel")
     return element.tag == "script" and kind in kinds
 

@@ -30,7 +30,7 @@ from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.graph.metrics import clicks
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.rules.base import PageByPage
+from webanalytics.audits.rules.base import PageByPage, Rule
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.runs.frames.schema import frame_of, make_series
@@ -140,11 +140,15 @@ class Judged:
     def untried(self) -> set[str]:
         """Names of rules that could not be tried, as those on several pages where some are missing."""
         known = self.issues.attrs.get("webanalytics", {})
-        wide = (rule for rule in RULES.values() if not isinstance(rule.find, PageByPage))
-        of_sites = [rule.name for rule in wide if rule.category not in OF_PAGES]
+        of_sites = [rule.name for rule in _wide_rules() if rule.category not in OF_PAGES]
         unread = (*OF_ONE_FETCH, *(() if self.site.robots else OF_ROBOTS))
         unread += (*known.get("rules_not_tried", ()), *known.get("rules_failed", ()))
         return {*unread, *(of_sites if self.site.stopped else ())}
+
+
+def _wide_rules() -> Iterator[Rule]:
+    """Yield the rules that look at more than one page."""
+    return (rule for rule in RULES.values() if not isinstance(rule.find, PageByPage))
 
 
 def _look(status: Any, http_status: int | None, error_type: str | None, key: str | None) -> Look:
@@ -372,15 +376,22 @@ def _became(
     places, urls = pd.factorize(issues["url"])
     found = np.array([outcome(url) for url in urls], dtype=object)[places]
     unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
-    alone = [rule.name for rule in RULES.values() if isinstance(rule.find, PageByPage)]
-    beside = np.flatnonzero(~issues["rule"].isin(alone).to_numpy(bool) & (found == moved))
-    for place, said in zip(beside, issues["evidence"].iloc[beside].fillna(""), strict=True):
-        pages = (url for url in _ADDRESS.findall(said) if has.look(url) == "read")
-        unsure[place] |= lacks.part is None and any(map(lacks.is_unread, pages))
+    if lacks.part is None:
+        unsure[list(_beside_unread(issues, found == moved, has, lacks))] = True
     if lacks.muted is not None and len(lacks.muted):
         own, others = _keys(issues, lacks.muted)
         unsure |= np.isin(own, others)
     return np.where(unsure, "unchecked", found).astype(object)
+
+
+def _beside_unread(issues: pd.DataFrame, chosen: Any, has: Judged, lacks: Judged) -> Iterator[int]:
+    """Yield the places of chosen issues that name another page, which the other audit did not read."""
+    wide = issues["rule"].isin([rule.name for rule in _wide_rules()]).to_numpy(bool)
+    places = np.flatnonzero(wide & chosen)
+    for place, said in zip(places.tolist(), issues["evidence"].iloc[places].fillna(""), strict=True):
+        pages = (url for url in _ADDRESS.findall(said) if has.look(url) == "read")
+        if any(map(lacks.is_unread, pages)):
+            yield place
 
 
 def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:

@@ -113,11 +113,12 @@ class History:
         return self._audit(self._run(date, "date"))
 
     def _run(self, date: str, parameter: str) -> folders.Run:
-        day = str(date).replace(" ", "T")
-        wanted = [run for run in self._runs if run["date"].startswith(day)]
-        if not wanted or not (not day or _DAY.fullmatch(day) or day == wanted[-1]["date"]):
+        moment = str(date).replace(" ", "T")
+        begins = moment if not moment or _DAY.fullmatch(moment) else f"{moment}$"
+        found = [run for run in self._runs if f"{run['date']}$".startswith(begins)]
+        if not found:
             raise ParameterError.must_be(parameter, "the day of an audit that the history has")
-        return wanted[-1]
+        return found[-1]
 
     def _audit(self, run: folders.Run) -> Audit:
         with reading(self._store, "folder"):
@@ -128,10 +129,10 @@ class History:
     def compare(self, before: str = "", after: str = "") -> Comparison:
         """Return what changed from one day to another, by default between the last two good audits."""
         good = [run for run in self._runs if run["good"]]
-        later = self._run(after, "after") if after else good[-1] if good else {"date": ""}
-        known = [run for run in good if run["date"] < later["date"]]
-        earlier = self._run(before, "before") if before else (known or [later])[-1]
-        if not later["date"] or earlier["date"] == later["date"]:
+        later = self._run(after, "after") if after else next(reversed(good), None)
+        known = [run for run in good if later and run["date"] < later["date"]]
+        earlier = self._run(before, "before") if before else next(reversed(known), None)
+        if later is None or earlier is None or earlier["date"] == later["date"]:
             said = "a day of its own: there are not two audits in which pages were read, or both are one"
             raise ParameterError.must_be("before", said)
         return Comparison(self._audit(earlier), self._audit(later))

@@ -258,7 +258,7 @@ def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
     if "status" in frame:
         failed = frame["status"].eq("error").fillna(False)
         there = ~frame["http_status"].isin((404, 410)) if "http_status" in frame else ~failed
-        frame = frame[~failed | (there & (not bool(failed.all())))]
+        frame = frame[~failed if failed.all() else ~failed | there]
     if "final_url" in frame:
         ends = [normal_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
         frame = frame.assign(url=ends).drop_duplicates("url")

@@ -152,7 +152,8 @@ class AccessElements(Collector):
         self.image_headings: list[dict[str, str]] = []
         self._fields: list[tuple[str, dict[str, str]]] = []
         self._switches: set[str] = set()
-        self._labelled: dict[str, bool] = {}
+        self._labelled: set[str] = set()
+        self._drawn: set[str] = set()
         self._headings = 0
         self._names = Names(page.document)
 
@@ -175,14 +176,12 @@ class AccessElements(Collector):
 
         A checkbox that no form sends and whose label is a picture is a switch of style sheets, which hide it.
         """
-        known, switches = self._labelled, self._switches
-        return [
-            said for name, said in self._fields if name not in known or not (known[name] or name in switches)
-        ]
+        clear = self._labelled | (self._drawn & self._switches)
+        return [said for name, said in self._fields if not name or name not in clear]
 
     def _label(self, element: Element) -> None:
         if target := element.get("for"):
-            self._labelled[target] = bool(self._names.name(element)) or self._labelled.get(target, False)
+            (self._labelled if self._names.name(element) else self._drawn).add(target)
 
     def _input(self, element: Element) -> None:
         kind = (element.get("type") or "").strip().lower()

@@ -24,6 +24,7 @@ from webanalytics.core.messages import Message
 from webanalytics.core.outcomes import ErrorPage, Fetched, PackedOutcomes
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, Response
+from webanalytics.fetching.content import media_type
 from webanalytics.fetching.pace import backoff
 from webanalytics.fetching.rendering.visit import Rendered
 from webanalytics.fetching.response import LONGEST_HEADER, Asked, FetchLog, header_block
@@ -320,7 +321,7 @@ class Rendering:
     async def shown(self, url: str, response: Response) -> Shown:
         """Return a page as it is analysed: as a browser rendered it, else as it was sent."""
         as_sent = Shown(response.content, (url, response.final_url, response.content_type), {})
-        plain = response.content_type.partition(";")[0].strip().lower() == "text/plain"
+        plain = media_type(response.content_type) == "text/plain"
         before = None if plain else await self._look((response.content, *as_sent.page))
         if before is None or not (self._all or before["needs_scripts"]):
             return as_sent
