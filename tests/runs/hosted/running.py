@@ -63,6 +63,11 @@ class Account:
         return int(self._ask(query)[0][0])
 
     @property
+    def held(self) -> int:
+        """Credits that are held for calls under way."""
+        return int(self._ask(f"SELECT held FROM accounts WHERE id = {self.number}")[0][0])
+
+    @property
     def left(self) -> int:
         return int(self._ask(f"SELECT balance - held FROM accounts WHERE id = {self.number}")[0][0])
 

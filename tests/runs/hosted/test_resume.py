@@ -117,13 +117,13 @@ def pages() -> Iterator[SiteServer]:
 
 
 def settled(account: Account) -> int:
-    """What the ledger says when the service is done with what it was asked."""
-    seen, since = account.charged, time.monotonic()
-    while time.monotonic() - since < 0.4:
+    """What the ledger says when the service is done with what it was asked; one that was killed holds on."""
+    seen, since = (account.charged, account.held), time.monotonic()
+    while (quiet := time.monotonic() - since) < 1.0 or (seen[1] and quiet < 10.0):
         time.sleep(0.05)
-        if account.charged != seen:
-            seen, since = account.charged, time.monotonic()
-    return seen
+        if (now := (account.charged, account.held)) != seen:
+            seen, since = now, time.monotonic()
+    return seen[0]
 
 
 def hmac_killed(
