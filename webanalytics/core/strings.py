@@ -20,7 +20,7 @@ OTHER_SCRIPT = re.compile(
 
 There the standard library's engine and `regex` agree on what is a word, and the former is faster.
 """
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def display_width(text: str) -> int:

