@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from webanalytics.fetching.testing import Reply, SiteServer
 
 LAMPS = " ".join(f"Lamp {number} hangs at pier {number} and burns {number} hours." for number in range(40))
 ROPES = " ".join(
@@ -52,6 +53,18 @@ def test_a_thin_page_is_removed_only_where_its_clicks_are_known() -> None:
     assert sure.loc[3, "clicks"] == 0
     kept = audit(SITE, clicks=[3, 0, 4, 0], impressions=[9, 5, 9, 0]).prune()
     assert kept["advice"].tolist() == ["keep", "improve", "keep", "remove"]  # /old is shown to searchers
+
+
+def test_plain_texts_are_no_pages_to_prune() -> None:
+    """As the sources that documentation has beside each of its pages."""
+    pages = {
+        "/": page(ROPES, links="<a href=/ropes.txt>source</a>").encode(),
+        "/ropes.txt": Reply(200, {"Content-Type": "text/plain"}, ROPES.encode()),
+    }
+    with SiteServer(pages) as site:
+        audit = wa.crawl(f"{site.url}/", allow_private=True)
+    assert sorted(audit.pages["url"]) == [f"{site.url}/", f"{site.url}/ropes.txt"]
+    assert audit.prune()["url"].tolist() == [f"{site.url}/"]
 
 
 def test_pages_with_clicks_or_many_links_are_never_removed() -> None:

@@ -300,11 +300,11 @@ class WorkMethods:
         Returns
         -------
         pandas.DataFrame
-            One row for each page that was read: ``url``; ``advice`` (``keep``, ``improve``, ``merge into``,
-            ``redirect to``, ``noindex`` or ``remove``); ``target`` of a merge or redirect; ``reasons``, a
-            sentence; and what it rests on: ``content_words`` (missing where they may not be all),
-            ``inlinks``, ``clicks`` and ``impressions`` (where the pages have such columns), ``similarity``
-            (to the target, else to the nearest page) and ``indexability``.
+            One row for each page that was read, plain texts aside: ``url``; ``advice`` (``keep``,
+            ``improve``, ``merge into``, ``redirect to``, ``noindex`` or ``remove``); ``target`` of a merge or
+            redirect; ``reasons``, a sentence; and what it rests on: ``content_words`` (missing where they may
+            not be all), ``inlinks``, ``clicks`` and ``impressions`` (where the pages have such columns),
+            ``similarity`` (to the target, else to the nearest page) and ``indexability``.
 
         Raises
         ------

@@ -93,7 +93,7 @@ def _told(page: _Page, given: _Advice, pages: Mapping[int, _Page]) -> dict[str, 
 
 
 def _pages(site: Site, whole: bool) -> Iterator[_Page]:
-    """Yield the pages that were read, each once."""
+    """Yield the pages that were read, each once; a plain text is none."""
     names = (
         *("content_words", "inlinks", "clicks", "impressions", "indexability"),
         *("page_type", "language", "internal_links"),
@@ -105,6 +105,8 @@ def _pages(site: Site, whole: bool) -> Iterator[_Page]:
     clusters = site.values("near_duplicate_cluster")
     whole = whole and "clicks" in site.pages
     for row, words, inlinks, clicks, shown, state, kind, language, links in site.read(*names):
+        if row in site.texts:
+            continue
         known = None if doubtful[row] or language in WITHOUT_SPACES else words
         is_list = kind in _LISTS and (links or 0) >= LEAST_OF_A_LIST
         is_home = urlsplit(site.name(row)).path in ("", "/")
