@@ -300,6 +300,29 @@ def test_a_report_shows_no_score_of_other_pages(tmp_path: Path) -> None:
     assert "Part of the site, the first time: The crawl stopped at 2 of at least " in shown
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("http://a.example/{}", "https://a.example/{}"),
+        ("https://a.example/{}/", "https://a.example/{}"),
+        ("https://www.a.example/{}", "https://a.example/{}/"),
+    ],
+)
+def test_a_comparison_says_that_addresses_moved_as_a_whole(before: str, after: str, tmp_path: Path) -> None:
+    def audited(pattern: str, names: str) -> wa.Audit:
+        urls = [pattern.format(name) for name in names]
+        return wa.audit(pd.DataFrame({"url": urls, "html": [f"<title>{name}" for name in names]}))
+
+    said = "3 of 4 addresses that are gone differ only in scheme, host or the slash at the end"
+    moved = wa.compare(audited(before, "abcd"), audited(after, "abce"))
+    assert set(moved.pages["change"]) == {"added", "removed"}
+    assert said in " ".join(repr(moved).split())
+    assert said in moved.report(tmp_path / "report.html").read_text("utf-8")
+    for names in ("efgh", "aefg"):  # other pages of another site, and one that is alike by chance
+        assert "slash" not in repr(wa.compare(audited(before, "abcd"), audited(after, names)))
+    assert "slash" not in repr(wa.compare(audited(after, "abcd"), audited(after, "abcd")))
+
+
 @pytest.mark.parametrize("again", [5, "nowhere"])
 def test_what_is_no_second_reading_is_refused(again: Any) -> None:
     audit = wa.audit([], progress=False)

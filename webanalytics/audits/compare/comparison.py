@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from webanalytics.audits.origin import Audited
     from webanalytics.audits.overview.display import Overview
 
+MOST_OF_A_SITE = 0.5
+"""Share of the pages of the smaller audit from which on it is said that they have another address."""
+
 
 class Comparison:
     """What changed from one audit to another, where both of them looked.
@@ -237,7 +240,7 @@ class Comparison:
             "score_before": self.score.before if whole else None,
             "changes": self.parts(),
         }
-        known |= {"audited_before": self.before.audited_at, "notes": self._parts_of_sites()}
+        known |= {"audited_before": self.before.audited_at, "notes": self._notes()}
         if "Segments" in known["changes"]:
             from webanalytics.audits.report.facts import work_parts
 
@@ -256,12 +259,22 @@ class Comparison:
 
         dates = self.before.audited_at, self.after.audited_at
         frames = self.pages, self.changes, self.issues, self.summary()
-        return comparison_overview(frames, self.score, dates, self._parts_of_sites(), hint=hint)
+        return comparison_overview(frames, self.score, dates, self._notes(), hint=hint)
 
-    def _parts_of_sites(self) -> list[str]:
-        """Return sentences on audits that have not all pages of their site."""
+    def _notes(self) -> list[str]:
+        """Return sentences on audits that have not all pages of their site, and on one that has moved."""
         sides = (("first", self.before.site.stopped), ("second", self.after.site.stopped))
-        return [f"Part of the site, the {name} time: {said}" for name, said in sides if said]
+        parts = [f"Part of the site, the {name} time: {said}" for name, said in sides if said]
+        old, new = (side.rows.keys() for side in self._judged)
+        gone, came = [_path(url) for url in old - new], {_path(url) for url in new - old}
+        moved = sum(path in came for path in gone)
+        if moved > max(1, MOST_OF_A_SITE * min(len(old), len(new))):
+            parts.append(
+                f"{moved:,} of {len(gone):,} addresses that are gone differ only in scheme, host or the "
+                "slash at the end from one that is new. Pages are compared by their whole address; "
+                "`webanalytics.redirect_map` pairs those that moved."
+            )
+        return parts
 
     def __repr__(self) -> str:
         from webanalytics.audits.overview.display import as_text
@@ -272,3 +285,8 @@ class Comparison:
         from webanalytics.audits.overview.display import as_html
 
         return as_html(self.overview())
+
+
+def _path(url: str) -> str:
+    """Return what is left of an address without its scheme, its host and the slash at its end."""
+    return url.partition("://")[2].partition("/")[2].rstrip("/")
