@@ -271,6 +271,46 @@ def test_close_languages_are_told_apart(code: str) -> None:
     assert detect(CLOSE[code]) == code
 
 
+# Everyday sentences in languages that are close to another one.
+EVERYDAY = [
+    (
+        "ms",
+        "Mesej ini tidak dapat dihantar kerana pelayan tiada sambungan; sila cuba semula selepas beberapa minit.",
+    ),
+    (
+        "id",
+        "Pesan ini tidak dapat dikirim karena server tidak memiliki koneksi; silakan coba lagi setelah beberapa menit.",
+    ),
+    (
+        "id",
+        "Server FTP lain adalah contoh yang baik untuk mendistribusikan berkas, dan paket Debian adalah salah satunya.",
+    ),
+    ("ca", "El fitxer no es pot obrir en la carpeta del sistema; al costat hi ha una còpia que és vàlida."),
+    ("es", "El archivo no se puede abrir en la carpeta del sistema; al lado hay una copia que es válida."),
+    (
+        "sl",
+        "Vsako soboto zjutraj gredo otroci z babico čez most na tržnico, ki je ob reki, in kupijo češnje.",
+    ),
+    (
+        "hr",
+        "Svake subote ujutro djeca idu s bakom preko mosta na tržnicu koja je uz rijeku i kupuju trešnje.",
+    ),
+    ("sr", "Svake subote ujutru deca idu sa bakom preko mosta na pijacu koja je uz reku i kupuju trešnje."),
+    ("no", "Filen kan ikke åpnes fordi du mangler tillatelse; prøv igjen etter at noen har gitt deg den."),
+    ("da", "Filen kan ikke åbnes, fordi du mangler tilladelse; prøv igen, efter at nogen har givet dig den."),
+    ("af", "Die winkel is ook oop as dit reën, en daar is nog geen ander plek uit die stad nie."),
+    ("nl", "De winkel is ook open als het regent, en er is nog geen andere plek uit de stad."),
+    ("gl", "Cando chove, os rapaces quedan na casa con súa avoa e non xogan fóra."),
+    ("pt", "Quando chove, os rapazes ficam em casa com a sua avó e não brincam lá fora."),
+    ("be", "Калі ідзе дождж, дзеці сядзяць дома з бабуляй і не гуляюць на вуліцы."),
+]
+
+
+@pytest.mark.parametrize(("code", "text"), EVERYDAY)
+def test_everyday_sentences_of_close_languages(code: str, text: str) -> None:
+    assert detect(text) == code
+
+
 @pytest.mark.parametrize(
     ("text", "found", "language"),
     [
