@@ -275,6 +275,7 @@ def test_stop_words_by_choice() -> None:
     for nothing in ("none", [], ()):
         assert len(count_keywords(text, "de", stop_words=nothing)["keywords"]) == 4
     assert stop_words_of("nb") == stop_words_of("no") == chosen_stop_words("NN", "en")
+    assert stop_words_of("sr") == stop_words_of("bs") == stop_words_of("hr")  # which their small words are in
     assert stop_words_of("xx") == frozenset()
     # A page in another script has English words too.
     assert "with" in stop_words_of("ru")

@@ -11,8 +11,9 @@ from webanalytics.errors import ParameterError
 
 _DATA = resources.files("webanalytics.page").joinpath("data")
 
-# Codes of languages that another list serves: the two written forms of Norwegian, and withdrawn codes.
-_ALIASES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl"}
+# Codes of languages that another list serves: the two written forms of Norwegian, those that Croatian shares
+# its small words with, and withdrawn codes.
+_ALIASES = {"nb": "no", "nn": "no", "bs": "hr", "sr": "hr", "iw": "he", "in": "id", "fil": "tl"}
 
 # Pages in other scripts hold English words as well, and the lists of their languages have few of them.
 _LATIN = (
