@@ -18,6 +18,7 @@ from webanalytics.fetching.archives.http import Head, read_head
 from webanalytics.fetching.archives.members import Damaged
 from webanalytics.fetching.archives.records import Fault, Record, records
 from webanalytics.fetching.content import media_type
+from webanalytics.fetching.exchange import REDIRECTS
 from webanalytics.urls import is_web
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -150,7 +151,8 @@ def _answer(record: Record, stored: Stored, order: int) -> Answer:
         fields.get("warc-date", "")[:40],
         order,
         digest=fields.get("warc-payload-digest", "")[:200],
-        truncated=fields.get("warc-truncated", "").strip()[:40],
+        truncated=fields.get("warc-truncated", "").strip()[:40]
+        or ("its rest is in other records" if "warc-segment-number" in fields else ""),
     )
     if record.kind == "revisit":
         answer.refers = (
@@ -164,10 +166,13 @@ def _answer(record: Record, stored: Stored, order: int) -> Answer:
         answer.has_head = False
     else:
         _say(answer, read_head(record))
+        if answer.status == 304:  # RFC 9110, section 15.4.5: the page is as it was answered before
+            answer.status, answer.has_head, answer.kind, answer.digest = None, False, "", ""
+            answer.refers = answer.refers if any(answer.refers or ()) else ("", record.url, "")
     return answer
 
 
 def _say(answer: Answer, head: Head) -> None:
     answer.status = head.status
-    answer.location = head.first("location")[:4_000] if 300 <= head.status < 400 else ""
+    answer.location = head.first("location")[:4_000] if head.status in REDIRECTS else ""
     answer.kind = media_type(head.first("content-type"))
