@@ -57,6 +57,30 @@ def test_a_final_semicolon_is_named_and_the_block_is_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("value", "types"),
+    [
+        ({"@type": "WebSite", "potentialAction": {"type": "SearchAction"}}, ["WebSite", "SearchAction"]),
+        (
+            {"type": ["Thing", "csvw:Table", "http://www.productontology.org/id/Tea", "schema:Place"]},
+            ["Thing", "Place"],
+        ),
+        ({"@type": "Event", "startDate": {"@type": "Date", "@value": "2026-11-22"}}, ["Event"]),
+        ({"@context": {"s": "https://schema.org/"}, "@type": "s:Place"}, ["Place"]),
+    ],
+)
+def test_types_are_those_that_the_context_of_schema_org_gives(value: Any, types: list[str]) -> None:
+    """JSON-LD 1.1, sections 3.3 and 4.2.1; schema.org's context calls keywords "id" and "type", too."""
+    assert read(block({"@context": "https://schema.org", **value})).types == types
+
+
+def test_keywords_by_other_names_refer_and_identify() -> None:
+    recipe = {"type": "Recipe", "id": "#r", "name": "x", "author": {"id": "#a"}}
+    rest = [{"@id": "#r", "image": "/i.png"}, {"id": "#a", "@type": "Person", "name": "Ann"}]
+    assert needed(block({"@context": "https://schema.org", "@graph": [recipe, *rest]})) == []
+    assert needed(block(recipe)) == [("Recipe", "image is missing (recipe)")]
+
+
 def test_microdata() -> None:
     html = """<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">x</b><img itemprop=image>
     <div itemprop="offers" itemscope itemtype="http://schema.org/Offer"><b itemprop="price">5</b></div></div>

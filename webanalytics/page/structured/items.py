@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from webanalytics.page.structured.offer import local_name
@@ -32,9 +32,22 @@ def property_name(key: str) -> str:
     return local_name(key) if ":" in key else key
 
 
-def kinds_of(node: Node) -> list[str]:
+def own_name(name: Any) -> str:
+    """Return a name without the prefix of schema.org, '' for a keyword or a name of another vocabulary.
+
+    >>> [own_name(name) for name in ("schema:name", "http://schema.org/name", "name", "foaf:name", "@id")]
+    ['name', 'name', 'name', '', '']
+    """
+    if not isinstance(name, str) or name.startswith("@"):
+        return ""
+    if ":" in name or "/" in name:
+        return local_name(name) if name.startswith("schema:") or "schema.org/" in name else ""
+    return name.strip()
+
+
+def kinds_of(node: Node, name_of: Callable[[Any], str] = local_name) -> list[str]:
     """Return the names of an item's types."""
-    return [name for kind in given_kinds(node) if (name := local_name(kind))]
+    return [name for kind in given_kinds(node) if (name := name_of(kind))]
 
 
 def given_kinds(node: Node) -> list[Any]:
@@ -112,7 +125,7 @@ def jsonld_items(block: Any, max_items: int) -> Iterator[Item]:
             waiting.extend(
                 (part, within, plain) for part in reversed(value) if isinstance(part, (dict, list))
             )
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and "@value" not in value:
             left -= 1
             if "@context" in value:
                 context = value["@context"]
