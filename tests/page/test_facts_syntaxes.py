@@ -107,6 +107,15 @@ def test_values_and_names_of_microdata() -> None:
     ]
 
 
+def test_names_of_microdata_may_be_whole_addresses() -> None:
+    """HTML Standard, section 5.2.3: a name is a token of the item's type or an absolute URL."""
+    html = """<div itemscope itemtype="https://schema.org/Recipe"><b itemprop="http://schema.org/name">x</b>
+    <img itemprop="https://schema.org/image" src=i><b itemprop="https://schema.org/datePublished">gestern</b>
+    <b itemprop="http://other.example/dateModified">gestern</b>
+    <p itemprop="https://schema.org/isRelatedTo" itemscope itemtype="https://schema.org/Product"></p></div>"""
+    assert needed(html) == [("Recipe", 'datePublished "gestern" is not an ISO 8601 date')]
+
+
 def test_microdata_that_is_written_elsewhere_is_not_judged() -> None:
     html = '<div itemscope itemtype="https://schema.org/Recipe" itemref="a"></div><p id=a itemprop=name>x'
     assert read(html) == (["Recipe"], [])

@@ -62,14 +62,14 @@ def refers(node: Node) -> bool:
 
 
 def parts(value: Any) -> list[Any]:
-    """Return the values of a property, and the ``@list`` or ``@value`` of each."""
+    """Return the values of a property, and the ``@list``, ``@set`` or ``@value`` of each."""
     found = value[:MAX_VALUES] if isinstance(value, list) else [value]
     opened: list[Any] = []
     for part in found:
         if isinstance(part, dict) and "@value" in part:
             opened.append(part["@value"])
-        elif isinstance(part, dict) and isinstance(part.get("@list"), list):
-            opened.extend(part["@list"])
+        elif isinstance(part, dict) and isinstance(listed := part.get("@list", part.get("@set")), list):
+            opened.extend(listed)
         else:
             opened.append(part)
     return [part for part in opened[:MAX_VALUES] if part not in _EMPTY]
@@ -129,7 +129,7 @@ def jsonld_items(block: Any, max_items: int) -> Iterator[Item]:
             left -= 1
             if "@context" in value:
                 context = value["@context"]
-                if "schema.org" not in str(context):
+                if "schema.org" not in str(context).lower():
                     continue
                 plain = plain and _is_plain(context)
             yield Item(value, within, plain)
