@@ -22,6 +22,8 @@ from webanalytics.fetching.exchange import REDIRECTS
 from webanalytics.urls import is_web
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
+_ANSWERS = ("response", "revisit", "resource")
+_KINDS = (*_ANSWERS, "request", "metadata", "warcinfo", "conversion", "continuation")
 
 
 @dataclass(slots=True)
@@ -122,21 +124,17 @@ def _take_fault(found: Found, fault: Unreadable, order: int) -> None:
 
 def _take(found: Found, record: Record, file: Path, order: int) -> None:
     stored = Stored(file, record.place.offset, record.place.inside)
+    content_type = record.fields.get("content-type", "").strip()
     try:
-        if record.kind in ("response", "revisit", "resource") and is_web(record.url):
+        if record.kind in _ANSWERS and is_web(record.url):
             found.answers.append(_answer(record, stored, order))
-            found.counts[record.kind] += 1
-        elif record.kind == "metadata" and record.fields.get("content-type", "").strip() == MEDIA_TYPE:
+        elif record.kind == "metadata" and content_type == MEDIA_TYPE:
             found.notes.append((read_note(record), order))
-            found.counts["metadata"] += 1
-        elif record.kind == "metadata" and record.fields.get("content-type", "").strip() == ROWS_TYPE:
+        elif record.kind == "metadata" and content_type == ROWS_TYPE:
             said = read_rows(record)
             places = found.rows.setdefault(said.run, {})
             places.update((number, (said.start + at, url)) for at, (number, url) in enumerate(said.rows))
-            found.counts["metadata"] += 1
-        else:
-            known = ("request", "metadata", "warcinfo", "conversion", "continuation", "response", "resource")
-            found.counts[record.kind if record.kind in known else "other"] += 1
+        found.counts[record.kind if record.kind in _KINDS else "other"] += 1
     except Damaged:
         found.counts["damaged"] += 1
         found.faults.append(Unreadable(stored, "archive_damaged", order, record.url))

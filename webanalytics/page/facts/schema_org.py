@@ -27,7 +27,7 @@ from webanalytics.page.structured.jsonld import (
 )
 from webanalytics.page.structured.microdata import microdata_items
 from webanalytics.page.structured.offer import local_name
-from webanalytics.page.structured.requirements import has_requirements, is_known, meant, missing
+from webanalytics.page.structured.requirements import is_known, meant, missing
 from webanalytics.page.structured.values import wrong_values
 
 MAX_ENTRIES = 50
@@ -107,16 +107,10 @@ def structured_facts(page: Page, *, today: dt.date | None = None) -> StructuredF
     """
     found = _Found()
     day = today or dt.datetime.now(dt.UTC).date()
-    texts = jsonld_texts(page)
-    if texts:
-        items = [
-            item
-            for block in _blocks(texts[:DEFAULT_MAX_BLOCKS], found)
-            for item in jsonld_items(block, MAX_THINGS)
-        ]
-        _judge(Graph(items[:MAX_THINGS]), found, day)
-    if page.having("itemscope"):
-        _judge(Graph(microdata_items(page, MAX_THINGS)), found, day)
+    blocks = _blocks(jsonld_texts(page)[:DEFAULT_MAX_BLOCKS], found)
+    items = [item for block in blocks for item in jsonld_items(block, MAX_THINGS)]
+    _judge(Graph(items[:MAX_THINGS]), found, day)
+    _judge(Graph(microdata_items(page, MAX_THINGS)), found, day)
     _read_rdfa(page, found)
     return StructuredFacts(list(found.types), found.faults())
 
@@ -194,11 +188,10 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
             judged.add(key)
         whole = graph.whole(node)
         for kind in kinds:
-            if has_requirements(kind):
-                for lack in missing(graph, whole, kind, item.within):
-                    hint = "recommended for " * (lack.level == "recommended") + lack.feature
-                    level: Kind = "recommended" if lack.level == "recommended" else "required"
-                    found.add_fault(level, kind, f"{lack.properties} is missing ({hint})")
+            for lack in missing(graph, whole, kind, item.within):
+                hint = "recommended for " * (lack.level == "recommended") + lack.feature
+                level: Kind = "recommended" if lack.level == "recommended" else "required"
+                found.add_fault(level, kind, f"{lack.properties} is missing ({hint})")
         for problem in wrong_values(graph, whole, kinds, item.within, today):
             found.add_fault("value", kinds[0] if kinds else "item without a type", problem)
 
@@ -222,12 +215,9 @@ def _hint(name: str) -> str:
 
 def _read_rdfa(page: Page, found: _Found) -> None:
     for element in page.having("typeof")[:MAX_THINGS]:
-        kinds = (element.get("typeof") or "").split()
-        whole = [kind for kind in kinds if kind.startswith("schema:") or "schema.org/" in kind]
-        if len(whole) < len(kinds) and "schema.org/" in _vocabulary(element):
-            whole = [kind for kind in kinds if kind in whole or ":" not in kind]
-        for kind in whole:
-            found.add_type(local_name(kind))
+        for kind in (element.get("typeof") or "").split():
+            if (name := own_name(kind)) and (":" in kind or "schema.org/" in _vocabulary(element)):
+                found.add_type(name)
 
 
 def _vocabulary(element: Element) -> str:

@@ -37,13 +37,11 @@ def microdata_items(page: Page, max_things: int) -> list[Item]:
     """
     items: list[Item] = []
     nodes: dict[Element | None, Node] = {}
-    elements = None
+    elements = page.having("itemprop")
     for scope in page.having("itemscope")[:max_things]:
         kinds = [kind for kind in (scope.get("itemtype") or "").split() if "schema.org/" in kind]
         if not any(map(local_name, kinds)):
             continue
-        if elements is None:
-            elements = page.having("itemprop")
         node: Node = {"@type": kinds}
         if scope.get("itemref") is not None or len(elements) > max_things:
             node["@id"] = None
@@ -51,7 +49,7 @@ def microdata_items(page: Page, max_things: int) -> list[Item]:
             nodes[scope] = node
         within = property_name(next(iter((scope.get("itemprop") or "").split()), ""))
         items.append(Item(node, within))
-    if nodes and elements is not None:
+    if nodes:
         _fill(page.document, nodes, elements)
     return items
 
