@@ -162,3 +162,28 @@ def test_a_robots_txt_that_was_not_modified_is_read(path: Path) -> None:
     )
     audit = wa.audit(write(path, rules, same, page("a")))
     assert audit.origin.robots_files["https://a.example"].text == "User-agent: *\nDisallow: /x"
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS"])
+@pytest.mark.parametrize("names_answer", [True, False])
+def test_what_answers_no_get_is_no_page(path: Path, method: str, names_answer: bool) -> None:
+    """ISO 28500, WARC-Concurrent-To: request and answer name each other, in either direction."""
+    url, later, asked = (
+        "https://a.example/x",
+        "2026-11-23T10:00:00Z",
+        f"{method} /x HTTP/1.1\r\n\r\n".encode(),
+    )
+    names = ["<urn:uuid:1>", "<urn:uuid:2>"]
+    one, other = (
+        ({"WARC_Concurrent_To": names[1]}, {}) if names_answer else ({}, {"WARC_Concurrent_To": names[0]})
+    )
+    request = record("request", asked, url, "application/http", later, WARC_Record_ID=names[0], **one)
+    reply = response(url, title("Other"), date=later, WARC_Record_ID=names[1], **other)
+    get = record(
+        "request", b"GET /x HTTP/1.1\r\n\r\n", url, "application/http", WARC_Record_ID="<urn:uuid:3>"
+    )
+    first = response(url, BODY, WARC_Record_ID="<urn:uuid:4>", WARC_Concurrent_To="<urn:uuid:3>")
+    for order in ([get, first, request, reply], [first, get, reply, request]):
+        pages = read(write(path, *order))
+        assert [entry.html for entry in pages] == [BODY.decode()]
+        assert pages.counts["not_pages"] == 1

@@ -18,7 +18,7 @@ from webanalytics.core.outcomes import ArchivedPage, Fetched, Stored
 from webanalytics.fetching.archives.answers import Answer, Found, Unreadable, found_in, moment
 from webanalytics.fetching.archives.fetches import FetchNote
 from webanalytics.fetching.content import is_page_type
-from webanalytics.urls import address
+from webanalytics.urls import address, with_slashes
 
 Duplicates = Literal["latest", "all"]
 
@@ -167,7 +167,7 @@ class _Indexing:
         here = answer
         failure: tuple[str, tuple[tuple[str, Any], ...]] | None = None
         while here.location:
-            target = self._at(urljoin(here.url, here.location), here)
+            target = self._at(urljoin(here.url, with_slashes(here.location)), here)
             if target is None:
                 failure = ("archived_redirect", (("status", here.status),))
                 break
@@ -228,11 +228,8 @@ class _Indexing:
 
     def _at(self, url: str, before: Answer) -> Answer | None:
         """Return the answer of an address that was stored first after a redirect, else the last one."""
-        known = self._by_url.get(plain(url))
-        if not known:
-            return None
-        after = [answer for answer in known if answer.age > before.age]
-        return min(after, key=lambda answer: answer.age) if after else max(known, key=lambda a: a.age)
+        known = sorted(self._by_url.get(plain(url), ()), key=lambda answer: answer.age)
+        return next((answer for answer in known if answer.age > before.age), known[-1] if known else None)
 
 
 def plain(url: str) -> str:

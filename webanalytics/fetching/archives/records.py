@@ -32,12 +32,16 @@ class Record:
     @property
     def url(self) -> str:
         """The address that it is about, "" where it names none."""
-        return self.fields.get("warc-target-uri", "").strip().strip("<>")
+        return self.named("warc-target-uri")
 
     @property
     def name(self) -> str:
         """Its WARC-Record-ID, "" where it has none."""
-        return self.fields.get("warc-record-id", "").strip().strip("<>")
+        return self.named("warc-record-id")
+
+    def named(self, field: str) -> str:
+        """Return the address or the name in a field, without brackets, "" where it has none."""
+        return self.fields.get(field, "").strip().strip("<>")
 
     def content(self, limit: int) -> bytes:
         """Return the rest of its block, at most so many bytes and one more."""

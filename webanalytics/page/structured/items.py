@@ -118,15 +118,14 @@ def _bare(node: Node) -> Node:
 def jsonld_items(block: Any, max_items: int) -> Iterator[Item]:
     """Yield the objects of a block in order, those of other vocabularies left out."""
     waiting: list[tuple[Any, str, bool]] = [(block, "", True)]
-    left = max_items
-    while waiting and left:
+    while waiting and max_items:
         value, within, plain = waiting.pop()
         if isinstance(value, list):
             waiting.extend(
                 (part, within, plain) for part in reversed(value) if isinstance(part, (dict, list))
             )
         elif isinstance(value, dict) and "@value" not in value:
-            left -= 1
+            max_items -= 1
             if "@context" in value:
                 context = value["@context"]
                 if "schema.org" not in str(context).lower():
