@@ -40,3 +40,19 @@ def test_interim_answers_are_counted_for_each_request_of_a_connection(open_site:
             assert [response.http_status for response in found] == [200, 200, 200]
 
     asyncio.run(main())
+
+
+def test_headers_are_written_as_they_were_sent(open_site: Any) -> None:
+    """And as an archive has them: libraries write the names that they know in their own way."""
+    names = ["ETag", "content-language", "X-MiXed", "WWW-Authenticate"]
+    head = "".join(f"{name}: caf\xe9\r\n" for name in names) + "Set-Cookie: a=b\r\nset-cookie: c=d\r\n"
+
+    async def main() -> None:
+        sent = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1\r\n{head}\r\nx".encode()
+        async with open_site(lambda path, headers: sent) as (site, fetcher):
+            response = await fetcher.fetch(site.url)
+            sent_names = ["Content-Type", "Content-Length", *names]
+            assert [name for name, _ in response.headers.items()] == sent_names
+            assert response.headers["etag"] == "caf\xe9"
+
+    asyncio.run(main())

@@ -194,6 +194,8 @@ SPECIFIED = {
             "offers": {"@type": "AggregateOffer", "lowPrice": 1, "priceCurrency": "EUR"},
         },
         whole("Product", offers=SPECIFIED),
+        # JSON-LD 1.1, section 4.3.2: a set is what it holds.
+        whole("Product", offers={"@set": [PRICED]}),
         whole("Product", isRelatedTo={"@type": "Product", "name": "y"}),
         # What was never meant as a rich result is not asked for one.
         {"@type": "Organization", "name": "x", "makesOffer": {"@type": "Offer", "itemOffered": "y"}},
@@ -297,6 +299,11 @@ def test_references_in_a_circle_end() -> None:
         },
     ]
     assert faults({"@context": "https://schema.org", "@graph": graph}) == []
+
+
+def test_the_host_of_a_context_has_no_case() -> None:
+    """RFC 3986, section 3.2.2."""
+    assert read(block({"@context": "http://Schema.org/", "@type": "Thing"})).types == ["Thing"]
 
 
 def test_equal_faults_are_told_once() -> None:

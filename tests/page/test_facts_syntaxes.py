@@ -57,6 +57,30 @@ def test_a_final_semicolon_is_named_and_the_block_is_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("value", "types"),
+    [
+        ({"@type": "WebSite", "potentialAction": {"type": "SearchAction"}}, ["WebSite", "SearchAction"]),
+        (
+            {"type": ["Thing", "csvw:Table", "http://www.productontology.org/id/Tea", "schema:Place"]},
+            ["Thing", "Place"],
+        ),
+        ({"@type": "Event", "startDate": {"@type": "Date", "@value": "2026-11-22"}}, ["Event"]),
+        ({"@context": {"s": "https://schema.org/"}, "@type": "s:Place"}, ["Place"]),
+    ],
+)
+def test_types_are_those_that_the_context_of_schema_org_gives(value: Any, types: list[str]) -> None:
+    """JSON-LD 1.1, sections 3.3 and 4.2.1; schema.org's context calls keywords "id" and "type", too."""
+    assert read(block({"@context": "https://schema.org", **value})).types == types
+
+
+def test_keywords_by_other_names_refer_and_identify() -> None:
+    recipe = {"type": "Recipe", "id": "#r", "name": "x", "author": {"id": "#a"}}
+    rest = [{"@id": "#r", "image": "/i.png"}, {"id": "#a", "@type": "Person", "name": "Ann"}]
+    assert needed(block({"@context": "https://schema.org", "@graph": [recipe, *rest]})) == []
+    assert needed(block(recipe)) == [("Recipe", "image is missing (recipe)")]
+
+
 def test_microdata() -> None:
     html = """<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">x</b><img itemprop=image>
     <div itemprop="offers" itemscope itemtype="http://schema.org/Offer"><b itemprop="price">5</b></div></div>
@@ -81,6 +105,15 @@ def test_values_and_names_of_microdata() -> None:
         ("AggregateRating", 'ratingValue "4,5" is not a number: decimals take a dot'),
         ("Recipe", "Keywords is not a property of schema.org: did you mean keywords?"),
     ]
+
+
+def test_names_of_microdata_may_be_whole_addresses() -> None:
+    """HTML Standard, section 5.2.3: a name is a token of the item's type or an absolute URL."""
+    html = """<div itemscope itemtype="https://schema.org/Recipe"><b itemprop="http://schema.org/name">x</b>
+    <img itemprop="https://schema.org/image" src=i><b itemprop="https://schema.org/datePublished">gestern</b>
+    <b itemprop="http://other.example/dateModified">gestern</b>
+    <p itemprop="https://schema.org/isRelatedTo" itemscope itemtype="https://schema.org/Product"></p></div>"""
+    assert needed(html) == [("Recipe", 'datePublished "gestern" is not an ISO 8601 date')]
 
 
 def test_microdata_that_is_written_elsewhere_is_not_judged() -> None:

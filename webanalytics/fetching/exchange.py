@@ -9,11 +9,11 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from multidict import CIMultiDict, CIMultiDictProxy
+from multidict import CIMultiDict
 from yarl import URL
 
 from webanalytics.core.messages import REFUSALS
@@ -151,7 +151,7 @@ class _Count:
 
 
 async def _read(response: aiohttp.ClientResponse, url: URL, wanted: Wanted, received: _Count) -> RawResponse:
-    status, headers = response.status, _kept(response.headers)
+    status, headers = response.status, _kept(response.raw_headers)
     if received.log is not None:
         received.log.answered(response)
     if status in REDIRECTS:
@@ -246,20 +246,10 @@ async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, re
         raise Problem("interrupted", again=True)
 
 
-def _kept(sent: CIMultiDictProxy[str]) -> CIMultiDict[str]:
-    """Return the headers of an answer without cookies, their values readable."""
-    headers = sent.copy()
-    headers.popall("Set-Cookie", None)
-    if all(map(str.isascii, headers.values())):
-        return headers
-    return CIMultiDict((name, _readable(value)) for name, value in headers.items())
-
-
-def _readable(value: str) -> str:
-    """Return a header value without the surrogates that stand for bytes outside UTF-8."""
-    if value.isascii():
-        return value
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _kept(sent: Iterable[tuple[bytes, bytes]]) -> CIMultiDict[str]:
+    """Return the headers of an answer as they were sent, without cookies and with values that are text."""
+    pairs = ((name.decode("utf-8", "replace"), value.decode("utf-8", "replace")) for name, value in sent)
+    return CIMultiDict(pair for pair in pairs if pair[0].lower() != "set-cookie")
 
 
 _Kind = tuple[type[Exception] | tuple[type[Exception], ...], str, bool]

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 import webanalytics as wa
-from tests.fetching.archives.files import chunked, page, response, title, write
+from tests.fetching.archives.files import answer, chunked, page, record, response, title, write
 from tests.fetching.archives.reading import told
 from webanalytics.fetching.archives.sources import pages as read
 
@@ -38,6 +38,7 @@ def _deflate(body: bytes) -> bytes:
         (_deflate(BODY), ("Content-Encoding: deflate",)),
         (brotli.compress(BODY), ("Content-Encoding: br",)),
         (_zstd(BODY), ("Content-Encoding: zstd",)),
+        (_zstd(BODY[:9]) + _zstd(b"") + _zstd(BODY[9:]), ("Content-Encoding: zstd",)),
         (chunked(BODY), ("Transfer-Encoding: chunked",)),
         (chunked(gzip.compress(BODY)), ("Transfer-Encoding: chunked", "Content-Encoding: gzip")),
         (chunked(brotli.compress(BODY)), ("Transfer-Encoding: chunked", "Content-Encoding: br")),
@@ -63,6 +64,8 @@ def test_every_encoding_is_decoded_and_what_is_none_is_taken_as_it_is(
     ("body", "headers", "error_type"),
     [
         (gzip.compress(BODY * 100)[:-20], ("Content-Encoding: gzip",), "connection"),
+        (_zstd(random.Random(1).randbytes(500) + BODY)[:-5], ("Content-Encoding: zstd",), "connection"),
+        (_zstd(BODY) + _zstd(BODY)[:-5], ("Content-Encoding: zstd",), "connection"),
         (chunked(BODY)[:-12], ("Transfer-Encoding: chunked",), "connection"),
         (b"\x00\x01" + random.Random(1).randbytes(500), ("Content-Encoding: gzip",), "http"),
         (b"\x00\x01" + random.Random(1).randbytes(500), ("Content-Encoding: zstd",), "http"),
@@ -133,3 +136,19 @@ def test_what_was_cut_off_when_it_was_stored_is_a_row(path: Path) -> None:
         "The page was cut off when it was archived (length).",
     )
     assert found.headers == "Content-Type: text/html"
+
+
+def test_a_page_in_segments_is_a_row_that_says_so(path: Path) -> None:
+    """ISO 28500, section 7: the rest of a block is in records of the kind "continuation"."""
+    begin = response("https://a.example/x", BODY, WARC_Segment_Number="1")
+    rest = record("continuation", b"more", "https://a.example/x", WARC_Segment_Number="2")
+    (found,) = read(write(path, begin, rest))
+    assert found.error == "The page was cut off when it was archived (its rest is in other records)."
+
+
+@pytest.mark.parametrize("interim", ["100 Continue", "103 Early Hints\r\nLink: </a>; rel=preload"])
+def test_an_answer_comes_after_those_that_are_none_yet(path: Path, interim: str) -> None:
+    """RFC 9110, section 15.2."""
+    block = f"HTTP/1.1 {interim}\r\n\r\n".encode() * 2 + answer(BODY)
+    (found,) = read(write(path, record("response", block, "https://a.example/x", "application/http")))
+    assert (found.http_status, found.headers, found.html) == (200, "Content-Type: text/html", BODY.decode())

@@ -141,6 +141,17 @@ def test_a_file_compressed_as_a_whole_is_read(tmp_path: Path) -> None:
     assert told(str(file)) == [(str(number), str(number)) for number in range(300)]
 
 
+@pytest.mark.parametrize("size", [3, 100, 777])
+def test_members_that_end_anywhere_are_read(tmp_path: Path, size: int) -> None:
+    """Tools that compress blocks of one size, and parts of a file put together, know nothing of records."""
+    raw = b"".join(page(str(number), f"tea {number} " * number) for number in range(12))
+    pieces = [gzip.compress(raw[at : at + size]) for at in range(0, len(raw), size)]
+    (tmp_path / "a.warc.gz").write_bytes(b"".join(pieces))
+    whole = write(tmp_path / "b.warc", raw)
+    assert told(str(tmp_path / "a.warc.gz")) == told(whole)
+    assert len(told(whole)) == 12
+
+
 def test_an_empty_file_and_one_that_is_missing(tmp_path: Path) -> None:
     empty = tmp_path / "empty.warc"
     empty.touch()

@@ -18,9 +18,13 @@ from webanalytics.fetching.archives.http import Head, read_head
 from webanalytics.fetching.archives.members import Damaged
 from webanalytics.fetching.archives.records import Fault, Record, records
 from webanalytics.fetching.content import media_type
+from webanalytics.fetching.exchange import REDIRECTS
 from webanalytics.urls import is_web
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
+_REFERS = ("warc-refers-to", "warc-refers-to-target-uri", "warc-refers-to-date")
+_ANSWERS = ("response", "revisit", "resource")
+_KINDS = (*_ANSWERS, "request", "metadata", "warcinfo", "conversion", "continuation")
 
 
 @dataclass(slots=True)
@@ -38,8 +42,9 @@ class Answer:
     digest: str = ""
     truncated: str = ""  # why it was cut off when it was stored
     # of a revisit the name of the record that has its content, and that record's address and date
-    refers: tuple[str, str, str] | None = None
+    refers: tuple[str, ...] | None = None
     has_head: bool = True
+    concurrent: str = ""  # the name of the record of its request, if it says so
 
     @property
     def age(self) -> tuple[datetime, int]:
@@ -67,6 +72,8 @@ class Found:
     # of runs that say which of their fetches are rows: number to place and address
     rows: dict[str, dict[int, tuple[int, str]]] = field(default_factory=dict)
     faults: list[Unreadable] = field(default_factory=list)
+    # names of requests that ask for no page, such as HEAD and POST, and of their answers
+    unasked: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)  # how many records there were of each kind
 
 
@@ -96,6 +103,9 @@ def found_in(files: Iterable[Path]) -> Found:
                 _take_fault(found, Unreadable(stored, record.key, order, record.url), order)
             else:
                 _take(found, record, file, order)
+    asked = [answer for answer in found.answers if found.unasked.isdisjoint((answer.name, answer.concurrent))]
+    found.counts += Counter(not_pages=len(found.answers) - len(asked))
+    found.answers = asked
     return found
 
 
@@ -121,21 +131,19 @@ def _take_fault(found: Found, fault: Unreadable, order: int) -> None:
 
 def _take(found: Found, record: Record, file: Path, order: int) -> None:
     stored = Stored(file, record.place.offset, record.place.inside)
+    content_type = record.fields.get("content-type", "").strip()
     try:
-        if record.kind in ("response", "revisit", "resource") and is_web(record.url):
+        if record.kind in _ANSWERS and is_web(record.url):
             found.answers.append(_answer(record, stored, order))
-            found.counts[record.kind] += 1
-        elif record.kind == "metadata" and record.fields.get("content-type", "").strip() == MEDIA_TYPE:
+        elif record.kind == "metadata" and content_type == MEDIA_TYPE:
             found.notes.append((read_note(record), order))
-            found.counts["metadata"] += 1
-        elif record.kind == "metadata" and record.fields.get("content-type", "").strip() == ROWS_TYPE:
+        elif record.kind == "metadata" and content_type == ROWS_TYPE:
             said = read_rows(record)
             places = found.rows.setdefault(said.run, {})
             places.update((number, (said.start + at, url)) for at, (number, url) in enumerate(said.rows))
-            found.counts["metadata"] += 1
-        else:
-            known = ("request", "metadata", "warcinfo", "conversion", "continuation", "response", "resource")
-            found.counts[record.kind if record.kind in known else "other"] += 1
+        elif record.kind == "request" and is_web(record.url) and record.content(3) != b"GET ":
+            found.unasked.update(filter(None, (record.name, record.named("warc-concurrent-to"))))
+        found.counts[record.kind if record.kind in _KINDS else "other"] += 1
     except Damaged:
         found.counts["damaged"] += 1
         found.faults.append(Unreadable(stored, "archive_damaged", order, record.url))
@@ -150,24 +158,25 @@ def _answer(record: Record, stored: Stored, order: int) -> Answer:
         fields.get("warc-date", "")[:40],
         order,
         digest=fields.get("warc-payload-digest", "")[:200],
-        truncated=fields.get("warc-truncated", "").strip()[:40],
+        truncated=fields.get("warc-truncated", "").strip()[:40]
+        or ("its rest is in other records" if "warc-segment-number" in fields else ""),
+        concurrent=record.named("warc-concurrent-to"),
     )
     if record.kind == "revisit":
-        answer.refers = (
-            fields.get("warc-refers-to", "").strip().strip("<>"),
-            fields.get("warc-refers-to-target-uri", "").strip().strip("<>"),
-            fields.get("warc-refers-to-date", "").strip(),
-        )
+        answer.refers = tuple(map(record.named, _REFERS))
     if record.kind == "resource":
         answer.has_head, answer.kind = False, media_type(fields.get("content-type", ""))
     elif record.kind == "revisit" and record.size == 0:
         answer.has_head = False
     else:
         _say(answer, read_head(record))
+        if answer.status == 304:  # RFC 9110, section 15.4.5: the page is as it was answered before
+            answer.status, answer.has_head, answer.kind, answer.digest = None, False, "", ""
+            answer.refers = answer.refers if any(answer.refers or ()) else ("", record.url, "")
     return answer
 
 
 def _say(answer: Answer, head: Head) -> None:
     answer.status = head.status
-    answer.location = head.first("location")[:4_000] if 300 <= head.status < 400 else ""
+    answer.location = head.first("location")[:4_000] if head.status in REDIRECTS else ""
     answer.kind = media_type(head.first("content-type"))

@@ -6,7 +6,6 @@ although it says so. What cannot be what the headers say is taken as it is, if i
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import dataclass
 
@@ -19,6 +18,9 @@ ROOM = 65_536
 """Bytes that an encoded body may have more than it may decode to."""
 
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?:\s|$)", re.IGNORECASE)
+# Four bytes of zstd may be a block of 128 KB: small steps keep what comes out near the limit.
+_ZSTD_STEP = 64
+_INTERIM = (b"100", b"102", b"103")  # RFC 9110, section 15.2: the answer comes after them
 _CHUNK = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
 
@@ -40,15 +42,17 @@ class Head:
 
 def read_head(record: Record) -> Head:
     """Return the head of the answer in a record, whose block is then at the body; raise `Damaged`."""
-    status = _STATUS.match(record.line())
-    if status is None:
-        raise Damaged
     lines: list[list[bytes]] = []
-    while line := record.line().rstrip(b"\r\n"):
-        if line[:1] in b" \t" and lines:  # folded, as RFC 9112 section 5.2 has it
-            lines[-1].append(line.strip())
-        else:
-            lines.append([line])
+    status = None
+    while status is None or status[1] in _INTERIM:
+        if (status := _STATUS.match(record.line())) is None:
+            raise Damaged
+        lines.clear()
+        while line := record.line().rstrip(b"\r\n"):
+            if line[:1] in b" \t" and lines:  # folded, as RFC 9112 section 5.2 has it
+                lines[-1].append(line.strip())
+            else:
+                lines.append([line])
     pairs = (b" ".join(parts).partition(b":") for parts in lines)
     headers = ((_text(name), _text(value)) for name, colon, value in pairs if colon)
     return Head(int(status[1]), tuple(headers))
@@ -87,10 +91,18 @@ def _unzstd(raw: bytes, limit: int) -> bytes:
     try:
         # RFC 9659: no more than 8 MB of window in a content encoding
         unzip = zstandard.ZstdDecompressor(max_window_size=8 * 2**20)
-        with unzip.stream_reader(io.BytesIO(raw), read_across_frames=True) as stream:
-            return bytes(stream.read(limit + 1))
+        frame, body = unzip.decompressobj(), bytearray()
+        for start in range(0, len(raw), _ZSTD_STEP):
+            rest = raw[start : start + _ZSTD_STEP]
+            while rest and len(body) <= limit:
+                frame = unzip.decompressobj() if frame.eof else frame
+                body += frame.decompress(rest)
+                rest = frame.unused_data
     except zstandard.ZstdError as error:
         raise DecodingError("not zstd") from error
+    if raw and not frame.eof and len(body) <= limit:
+        raise Problem("interrupted")
+    return bytes(body[: limit + 1])
 
 
 def _joined(raw: bytes) -> bytes:

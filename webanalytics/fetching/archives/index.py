@@ -18,7 +18,7 @@ from webanalytics.core.outcomes import ArchivedPage, Fetched, Stored
 from webanalytics.fetching.archives.answers import Answer, Found, Unreadable, found_in, moment
 from webanalytics.fetching.archives.fetches import FetchNote
 from webanalytics.fetching.content import is_page_type
-from webanalytics.urls import parts_of
+from webanalytics.urls import address, with_slashes
 
 Duplicates = Literal["latest", "all"]
 
@@ -149,7 +149,7 @@ class _Indexing:
                 if known is None or answer.age >= known.age:
                     latest[plain(answer.url)] = answer
         for origin, answer in rules.items():
-            robots.setdefault(origin, RobotsOf(self._content(answer), answer.status))
+            robots.setdefault(origin, RobotsOf(self._content(answer), self._status(answer)))
         return [((a.order, 0, 0), self._page(a)) for a in chosen or latest.values()]
 
     def _is_page(self, answer: Answer) -> bool:
@@ -164,23 +164,22 @@ class _Indexing:
     def _page(self, answer: Answer) -> ArchivedPage:
         """Return the page of an answer, at the end of its redirects."""
         passed: list[Answer] = []
-        seen, here = {plain(answer.url)}, answer
+        here = answer
         failure: tuple[str, tuple[tuple[str, Any], ...]] | None = None
         while here.location:
-            target = self._at(urljoin(here.url, here.location), here)
+            target = self._at(urljoin(here.url, with_slashes(here.location)), here)
             if target is None:
                 failure = ("archived_redirect", (("status", here.status),))
                 break
-            if plain(target.url) in seen or len(passed) >= MOST_REDIRECTS:
+            if target in (here, *passed) or len(passed) >= MOST_REDIRECTS:
                 failure = ("redirect_loop", (("redirected", True),))
                 break
             passed.append(here)
-            seen.add(plain(target.url))
             here = target
         fetched = Fetched(
             final_url=here.url,
             redirects=tuple(step.url for step in passed),
-            http_status=here.status,
+            http_status=self._status(here),
             redirect_kinds=tuple(str(step.status) for step in passed),
             fetched_at=_time(answer.date),
             source="archive",
@@ -199,12 +198,12 @@ class _Indexing:
             return replace(
                 page, head=answer.stored, failure=("archived_part", (("reason", answer.truncated),))
             )
-        if answer.status is None and answer.refers is not None:  # nothing but the revisited record knows
-            referred = self._referred(answer)
-            page = replace(
-                page, fetched=replace(page.fetched, http_status=None if referred is None else referred.status)
-            )
         return replace(page, body=body, head=head)
+
+    def _status(self, answer: Answer) -> int | None:
+        """Return the status of an answer; of a revisit that has none, that of what it refers to."""
+        known = self._referred(answer) if answer.status is None and answer.refers is not None else answer
+        return None if known is None else known.status
 
     def _content(self, answer: Answer) -> Stored | None:
         """Return where the content of an answer is, None if it is not in these archives."""
@@ -219,35 +218,35 @@ class _Indexing:
         found = self._named.get(name) if name else None
         if found is None and url:
             same = [known for known in self._by_url.get(plain(url), ()) if known.refers is None]
-            dated = [known for known in same if date and moment(known.date) == moment(date)]
-            found = next(iter(dated or ([] if date or answer.digest else same)), None)
+            if date or answer.digest:
+                same = [known for known in same if date and moment(known.date) == moment(date)][:1]
+            before = [known for known in same if known.age < answer.age] or same
+            found = max(before, key=lambda known: known.age, default=None)
         if found is None and answer.digest:
             found = self._by_digest.get(answer.digest)
         return None if found is None or found.refers is not None else found
 
     def _at(self, url: str, before: Answer) -> Answer | None:
-        """Return the answer of an address that was stored first after a redirect, else the last before."""
-        known = self._by_url.get(plain(url))
-        if not known:
-            return None
-        after = [answer for answer in known if answer.age >= before.age]
-        return min(after, key=lambda answer: answer.age) if after else max(known, key=lambda a: a.age)
+        """Return the answer of an address that was stored first after a redirect, else the last one."""
+        known = sorted(self._by_url.get(plain(url), ()), key=lambda answer: answer.age)
+        return next((answer for answer in known if answer.age > before.age), known[-1] if known else None)
 
 
 def plain(url: str) -> str:
-    """Return an address without its fragment, by which answers are compared."""
-    return url.partition("#")[0]
+    """Return an address in normal form and without its fragment, by which answers are compared."""
+    found = address(url)
+    return url.partition("#")[0] if found is None else found.url
 
 
 def robots_origin(url: str) -> str:
     """Return the origin whose robots.txt an address is, "" for any other.
 
-    >>> robots_origin("https://A.example/robots.txt"), robots_origin("https://a.example/x/robots.txt")
+    >>> robots_origin("https://A.example:443/robots.txt"), robots_origin("https://a.example/x/robots.txt")
     ('https://a.example', '')
     """
-    parts = parts_of(url)
-    wanted = parts.path == "/robots.txt" and not parts.query and "@" not in parts.netloc
-    return f"{parts.scheme.lower()}://{parts.netloc.lower()}" if wanted else ""
+    whole = plain(url)
+    origin = whole.removesuffix("/robots.txt")
+    return origin if origin != whole and origin.count("/") == 2 and "@" not in url else ""
 
 
 def _time(date: str) -> str | None:

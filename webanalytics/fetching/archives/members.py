@@ -155,12 +155,14 @@ class Stream:
         """Return a line with its end; raise `Damaged` for one that is too long."""
         limit = min(size, LONGEST_LINE)
         while (end := self._out.find(b"\n", 0, limit)) < 0 and len(self._out) < limit:
-            before = self._out
+            before, member = self._out, self._member
             self._out = b""
             try:
                 more = self._fill()
             finally:
                 self._out = before + self._out
+                # what comes before a new member is still to be passed, and is not in it
+                self._inside -= len(before) if self._member != member else 0
             if not more:
                 end = len(self._out) - 1
                 break

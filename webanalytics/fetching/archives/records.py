@@ -25,34 +25,31 @@ class Record:
     kind: str  # its WARC-Type, such as "response"
     fields: dict[str, str]  # its named fields, names in lower case; of repeated ones the first
     size: int  # bytes of its block that were announced
-    _read: Callable[[int], bytes] = field(repr=False)
-    _line: Callable[[], bytes] = field(repr=False)
+    # gives at most so many bytes of its block; raises `Cut` where it is shorter than it says
+    read: Callable[[int], bytes] = field(repr=False)
+    line: Callable[[], bytes] = field(repr=False)  # gives a line of its block
 
     @property
     def url(self) -> str:
         """The address that it is about, "" where it names none."""
-        return self.fields.get("warc-target-uri", "").strip().strip("<>")
+        return self.named("warc-target-uri")
 
     @property
     def name(self) -> str:
         """Its WARC-Record-ID, "" where it has none."""
-        return self.fields.get("warc-record-id", "").strip().strip("<>")
+        return self.named("warc-record-id")
 
-    def read(self, size: int) -> bytes:
-        """Return at most so many bytes of its block; raise `Cut` where it is shorter than it says."""
-        return self._read(size)
+    def named(self, field: str) -> str:
+        """Return the address or the name in a field, without brackets, "" where it has none."""
+        return self.fields.get(field, "").strip().strip("<>")
 
     def content(self, limit: int) -> bytes:
         """Return the rest of its block, at most so many bytes and one more."""
         parts, left = [], limit + 1
-        while left > 0 and (piece := self._read(min(left, _PIECE))):
+        while left > 0 and (piece := self.read(min(left, _PIECE))):
             parts.append(piece)
             left -= len(piece)
         return b"".join(parts)
-
-    def line(self) -> bytes:
-        """Return a line of its block."""
-        return self._line()
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,7 @@ def files_of(source: Any, parameter: str) -> list[Path]:
             parameter,
             f"an archive, a list of archives or a pattern, whose names end in {', '.join(ARCHIVE_SUFFIXES)}",
         )
-    files: dict[Path, None] = {}
-    for name in given:
-        for path in _matching(os.fspath(name), parameter):
-            files[path] = None
-    return list(files)
+    return list(dict.fromkeys(path for name in given for path in _matching(os.fspath(name), parameter)))
 
 
 def _matching(name: str, parameter: str) -> list[Path]:

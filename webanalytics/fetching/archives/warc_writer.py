@@ -87,15 +87,13 @@ class ArchiveWriter:
 
     def _write(self, content: bytes) -> None:
         with self._lock:
-            if self._handle is None:
-                return
             try:
                 self._append(content)
             except OSError as error:
                 raise WriteError.at(_PARAMETER, "a file with room for the pages", error) from None
 
     def _append(self, content: bytes) -> None:
-        """Write to the end of the file, all or nothing."""
+        """Write to the end of the file, all or nothing; once it is closed nothing."""
         handle = self._handle
         if handle is None:
             return

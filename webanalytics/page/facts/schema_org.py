@@ -9,7 +9,15 @@ from typing import Any, Literal, NamedTuple
 from webanalytics.core.operations.types import is_deep
 from webanalytics.page.document import Element
 from webanalytics.page.page import Page
-from webanalytics.page.structured.items import Graph, Item, given_kinds, jsonld_items, kinds_of, refers
+from webanalytics.page.structured.items import (
+    Graph,
+    Item,
+    given_kinds,
+    jsonld_items,
+    kinds_of,
+    own_name,
+    refers,
+)
 from webanalytics.page.structured.jsonld import (
     DEFAULT_MAX_BLOCKS,
     DEFAULT_MAX_DEPTH,
@@ -19,7 +27,7 @@ from webanalytics.page.structured.jsonld import (
 )
 from webanalytics.page.structured.microdata import microdata_items
 from webanalytics.page.structured.offer import local_name
-from webanalytics.page.structured.requirements import has_requirements, is_known, meant, missing
+from webanalytics.page.structured.requirements import is_known, meant, missing
 from webanalytics.page.structured.values import wrong_values
 
 MAX_ENTRIES = 50
@@ -39,8 +47,8 @@ MAX_LOOKUPS = 200_000
 """Most properties looked up per page: references may lead to the same items again and again."""
 
 _BLOCK = "JSON-LD"
-# Other names of "@id" and "@type" in schema.org's context.
-_ALIASES = frozenset(("id", "type"))
+# Other names of keywords in schema.org's context.
+_ALIASES = {"id": "@id", "type": "@type"}
 
 
 class StructuredFacts(NamedTuple):
@@ -99,16 +107,10 @@ def structured_facts(page: Page, *, today: dt.date | None = None) -> StructuredF
     """
     found = _Found()
     day = today or dt.datetime.now(dt.UTC).date()
-    texts = jsonld_texts(page)
-    if texts:
-        items = [
-            item
-            for block in _blocks(texts[:DEFAULT_MAX_BLOCKS], found)
-            for item in jsonld_items(block, MAX_THINGS)
-        ]
-        _judge(Graph(items[:MAX_THINGS]), found, day)
-    if page.having("itemscope"):
-        _judge(Graph(microdata_items(page, MAX_THINGS)), found, day)
+    blocks = _blocks(jsonld_texts(page)[:DEFAULT_MAX_BLOCKS], found)
+    items = [item for block in blocks for item in jsonld_items(block, MAX_THINGS)]
+    _judge(Graph(items[:MAX_THINGS]), found, day)
+    _judge(Graph(microdata_items(page, MAX_THINGS)), found, day)
     _read_rdfa(page, found)
     return StructuredFacts(list(found.types), found.faults())
 
@@ -117,7 +119,14 @@ def _refuse(_: str) -> None:
     raise ValueError
 
 
-_STRICT = json.JSONDecoder(parse_constant=_refuse)
+def _with_keywords(node: dict[str, Any]) -> dict[str, Any]:
+    for alias, keyword in _ALIASES.items():
+        if alias in node:
+            node.setdefault(keyword, node.pop(alias))
+    return node
+
+
+_STRICT = json.JSONDecoder(parse_constant=_refuse, object_hook=_with_keywords)
 
 
 def _read_block(text: str) -> Any:
@@ -167,7 +176,7 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
     judged: set[tuple[str, ...]] = set()
     for item in graph.items:
         node = item.node
-        kinds = kinds_of(node)
+        kinds = kinds_of(node, own_name if item.plain else local_name)
         for kind in kinds:
             found.add_type(kind)
         if item.plain and not found.is_full("unknown"):
@@ -179,11 +188,10 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
             judged.add(key)
         whole = graph.whole(node)
         for kind in kinds:
-            if has_requirements(kind):
-                for lack in missing(graph, whole, kind, item.within):
-                    hint = "recommended for " * (lack.level == "recommended") + lack.feature
-                    level: Kind = "recommended" if lack.level == "recommended" else "required"
-                    found.add_fault(level, kind, f"{lack.properties} is missing ({hint})")
+            for lack in missing(graph, whole, kind, item.within):
+                hint = "recommended for " * (lack.level == "recommended") + lack.feature
+                level: Kind = "recommended" if lack.level == "recommended" else "required"
+                found.add_fault(level, kind, f"{lack.properties} is missing ({hint})")
         for problem in wrong_values(graph, whole, kinds, item.within, today):
             found.add_fault("value", kinds[0] if kinds else "item without a type", problem)
 
@@ -191,23 +199,14 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
 def _names(item: Item, kinds: list[str], found: _Found) -> None:
     """Add the names of an item that schema.org does not have; names with other prefixes are others'."""
     for kind in given_kinds(item.node):
-        if isinstance(kind, str) and (name := _own(kind)) and not is_known("type", name):
+        if (name := own_name(kind)) and not is_known("type", name):
             found.add_fault("unknown", name, "is not a type of schema.org" + _hint(meant("type", name)))
     for key in item.node:
         if found.is_full("unknown"):
             return
-        if (name := _own(key)) and name not in _ALIASES and not is_known("property", name):
+        if (name := own_name(key)) and name not in _ALIASES and not is_known("property", name):
             problem = f"{name} is not a property of schema.org{_hint(meant('property', name))}"
             found.add_fault("unknown", kinds[0] if kinds else "item without a type", problem)
-
-
-def _own(name: str) -> str:
-    """Return a name without the prefix of schema.org, '' for a keyword or a name of another vocabulary."""
-    if name.startswith("@"):
-        return ""
-    if ":" in name or "/" in name:
-        return local_name(name) if name.startswith("schema:") or "schema.org/" in name else ""
-    return name.strip()
 
 
 def _hint(name: str) -> str:
@@ -216,12 +215,9 @@ def _hint(name: str) -> str:
 
 def _read_rdfa(page: Page, found: _Found) -> None:
     for element in page.having("typeof")[:MAX_THINGS]:
-        kinds = (element.get("typeof") or "").split()
-        whole = [kind for kind in kinds if kind.startswith("schema:") or "schema.org/" in kind]
-        if len(whole) < len(kinds) and "schema.org/" in _vocabulary(element):
-            whole = [kind for kind in kinds if kind in whole or ":" not in kind]
-        for kind in whole:
-            found.add_type(local_name(kind))
+        for kind in (element.get("typeof") or "").split():
+            if (name := own_name(kind)) and (":" in kind or "schema.org/" in _vocabulary(element)):
+                found.add_type(name)
 
 
 def _vocabulary(element: Element) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from webanalytics.page.structured.offer import local_name
@@ -32,9 +32,22 @@ def property_name(key: str) -> str:
     return local_name(key) if ":" in key else key
 
 
-def kinds_of(node: Node) -> list[str]:
+def own_name(name: Any) -> str:
+    """Return a name without the prefix of schema.org, '' for a keyword or a name of another vocabulary.
+
+    >>> [own_name(name) for name in ("schema:name", "http://schema.org/name", "name", "foaf:name", "@id")]
+    ['name', 'name', 'name', '', '']
+    """
+    if not isinstance(name, str) or name.startswith("@"):
+        return ""
+    if ":" in name or "/" in name:
+        return local_name(name) if name.startswith("schema:") or "schema.org/" in name else ""
+    return name.strip()
+
+
+def kinds_of(node: Node, name_of: Callable[[Any], str] = local_name) -> list[str]:
     """Return the names of an item's types."""
-    return [name for kind in given_kinds(node) if (name := local_name(kind))]
+    return [name for kind in given_kinds(node) if (name := name_of(kind))]
 
 
 def given_kinds(node: Node) -> list[Any]:
@@ -49,14 +62,14 @@ def refers(node: Node) -> bool:
 
 
 def parts(value: Any) -> list[Any]:
-    """Return the values of a property, and the ``@list`` or ``@value`` of each."""
+    """Return the values of a property, and the ``@list``, ``@set`` or ``@value`` of each."""
     found = value[:MAX_VALUES] if isinstance(value, list) else [value]
     opened: list[Any] = []
     for part in found:
         if isinstance(part, dict) and "@value" in part:
             opened.append(part["@value"])
-        elif isinstance(part, dict) and isinstance(part.get("@list"), list):
-            opened.extend(part["@list"])
+        elif isinstance(part, dict) and isinstance(listed := part.get("@list", part.get("@set")), list):
+            opened.extend(listed)
         else:
             opened.append(part)
     return [part for part in opened[:MAX_VALUES] if part not in _EMPTY]
@@ -105,18 +118,17 @@ def _bare(node: Node) -> Node:
 def jsonld_items(block: Any, max_items: int) -> Iterator[Item]:
     """Yield the objects of a block in order, those of other vocabularies left out."""
     waiting: list[tuple[Any, str, bool]] = [(block, "", True)]
-    left = max_items
-    while waiting and left:
+    while waiting and max_items:
         value, within, plain = waiting.pop()
         if isinstance(value, list):
             waiting.extend(
                 (part, within, plain) for part in reversed(value) if isinstance(part, (dict, list))
             )
-        elif isinstance(value, dict):
-            left -= 1
+        elif isinstance(value, dict) and "@value" not in value:
+            max_items -= 1
             if "@context" in value:
                 context = value["@context"]
-                if "schema.org" not in str(context):
+                if "schema.org" not in str(context).lower():
                     continue
                 plain = plain and _is_plain(context)
             yield Item(value, within, plain)

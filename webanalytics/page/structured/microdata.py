@@ -7,7 +7,7 @@ from typing import Any
 
 from webanalytics.page.document import Document, Element
 from webanalytics.page.page import Page
-from webanalytics.page.structured.items import Item, Node
+from webanalytics.page.structured.items import Item, Node, own_name, property_name
 from webanalytics.page.structured.offer import item_scope, local_name, property_value
 from webanalytics.page.structured.requirements import requirements
 from webanalytics.page.structured.values import LOOKED_AT
@@ -37,21 +37,19 @@ def microdata_items(page: Page, max_things: int) -> list[Item]:
     """
     items: list[Item] = []
     nodes: dict[Element | None, Node] = {}
-    elements = None
+    elements = page.having("itemprop")
     for scope in page.having("itemscope")[:max_things]:
         kinds = [kind for kind in (scope.get("itemtype") or "").split() if "schema.org/" in kind]
         if not any(map(local_name, kinds)):
             continue
-        if elements is None:
-            elements = page.having("itemprop")
         node: Node = {"@type": kinds}
         if scope.get("itemref") is not None or len(elements) > max_things:
             node["@id"] = None
         else:
             nodes[scope] = node
-        within = next(iter((scope.get("itemprop") or "").split()), "")
+        within = property_name(next(iter((scope.get("itemprop") or "").split()), ""))
         items.append(Item(node, within))
-    if nodes and elements is not None:
+    if nodes:
         _fill(page.document, nodes, elements)
     return items
 
@@ -63,12 +61,11 @@ def _fill(document: Document, nodes: dict[Element | None, Node], elements: list[
         owner = nodes.get(item_scope(element))
         if owner is None:
             continue
-        names = (element.get("itemprop") or "").split()
+        names = list(filter(None, map(own_name, (element.get("itemprop") or "").split())))
         value: Any = GIVEN
         if element.get("itemscope") is not None:
             value = nodes.get(element, GIVEN)
         elif not looked_at.isdisjoint(names):
             value = property_value(document, element)
         for name in names:
-            if ":" not in name:
-                owner.setdefault(name, []).append(value)
+            owner.setdefault(name, []).append(value)

@@ -176,13 +176,7 @@ def jsonld_offer(items: list[dict[str, Any]]) -> Offer:
             alone.append(item)
         elif offers := _objects(item.get("offers"), by_id):
             (products if kinds & PRODUCT_TYPES else others).extend(offers)
-    best = Offer()
-    for candidate in (*products, *others, *alone):
-        offer = _read(candidate, by_id)
-        if offer.price:
-            return offer
-        best = best if any(best) else offer
-    return best
+    return _best(_read(candidate, by_id) for candidate in (*products, *others, *alone))
 
 
 _NAMES_PRICE = re.compile("rice|vailability")
@@ -250,7 +244,7 @@ def microdata_offer(page: Page, *, max_properties: int = DEFAULT_MAX_PROPERTIES)
         value = property_value(page.document, element)
         for name in (element.get("itemprop") or "").split() if value else ():
             offers.setdefault(scope, {}).setdefault(name, value)
-    return _best([_microdata_values(values) for values in offers.values()])
+    return _best(map(_microdata_values, offers.values()))
 
 
 def _microdata_values(values: dict[str, str]) -> Offer:
@@ -259,11 +253,14 @@ def _microdata_values(values: dict[str, str]) -> Offer:
     return Offer(price, values.get("priceCurrency", ""), values.get("availability", ""))
 
 
-def _best(offers: list[Offer]) -> Offer:
+def _best(offers: Iterable[Offer]) -> Offer:
     """Return the first offer with a price, else the first non-empty one."""
-    return next(
-        (offer for offer in offers if offer.price), next((offer for offer in offers if any(offer)), Offer())
-    )
+    best = Offer()
+    for offer in offers:
+        if offer.price:
+            return offer
+        best = best if any(best) else offer
+    return best
 
 
 def describes_page(element: Element) -> bool:

@@ -242,11 +242,6 @@ def _by_type() -> dict[str, tuple[Requirement, ...]]:
     return {kind: tuple(asked) for kind, asked in found.items()}
 
 
-def has_requirements(kind: str) -> bool:
-    """Return whether there are requirements for items of a type."""
-    return kind in _by_type()
-
-
 def missing(graph: Graph, node: Node, kind: str, within: str) -> Iterator[Missing]:
     """Yield what an item lacks as one of a type; a property once, for the first feature that asks for it.
 
