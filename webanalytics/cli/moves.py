@@ -12,6 +12,7 @@ from webanalytics.cli.flags import add_command, add_listed
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.saved import show
 from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.input_files import lines_of
 from webanalytics.runs.frames.output_files import write_text
 from webanalytics.urls import address, is_archive
 
@@ -41,7 +42,7 @@ def _source(text: str) -> Any:
     path = Path(text)
     if address(text) or is_archive(text) or not path.is_file():
         return text
-    return [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+    return [line.strip() for line in lines_of(path.read_bytes())]
 
 
 def run_map(arguments: argparse.Namespace) -> int:

@@ -56,7 +56,8 @@ from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WriteError
 from webanalytics.operations import METADATA, OPERATIONS, Operation, by_function
 from webanalytics.runs.backends.hosted import Hosted
-from webanalytics.runs.frames.input_files import SUFFIXES, read_csv, read_frame
+from webanalytics.runs.frames.input_files import SUFFIXES, lines_of, read_frame, read_table
+from webanalytics.runs.frames.inputs import read_values
 from webanalytics.runs.frames.output_files import FORMATS, write_text, wrong_suffix
 from webanalytics.runs.frames.terminal import print_errors, print_table
 
@@ -141,7 +142,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if arguments.input is not None:
         if given:
             raise ParameterError.must_be("input", "left out where inputs are given")
-        return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
+        return read_table(_standard_input()) if arguments.input == "-" else read_frame(arguments.input)
     operation = by_function(arguments.function)
     refuse_passwords(operation, [*given, *(getattr(arguments, "sitemap", None) or ())])
     if operation is None or operation.column_pattern:  # else any text is an input, none a file
@@ -153,11 +154,16 @@ def _inputs(arguments: argparse.Namespace) -> Any:
             return read_frame(given[0])
     if not given and getattr(arguments, "sitemap", None) and arguments.function != "crawl":
         return None
-    if not given and not sys.stdin.isatty():
-        given = [line.strip() for line in sys.stdin if line.strip()]
+    if not given and not (sys.stdin and sys.stdin.isatty()):
+        given = lines_of(_standard_input())
     if not given:
         raise ParameterError.on("input", "is required where no inputs are given")
     return given
+
+
+def _standard_input() -> bytes:
+    """Return what comes from standard input, which may be closed."""
+    return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
 
 def _line_of(path: str, flag: str) -> str:
@@ -238,7 +244,8 @@ def _run_operation(arguments: argparse.Namespace) -> int:
     if arguments.function not in ("sitemap", "crawl", "certificates", "live_tlsa"):
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
-        inputs = inputs[arguments.column or inputs.columns[0]].tolist()
+        column = arguments.column or next(iter(inputs.columns), None)
+        inputs = read_values(inputs, METADATA, "input", column).tolist()
     with kept_on_disk(inputs, keywords, arguments) as more:
         return _answer(lambda: function(inputs, **keywords, **more), arguments)
 

@@ -1,0 +1,83 @@
+"""Inputs of the command line: standard input, and columns of tables."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from webanalytics.cli import main
+
+
+def piped(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b'phone,name\n+12085813945,"a\n', b"a,b\n1,2\n1,2,3\n"])
+def test_what_is_no_table_in_a_pipe_is_a_sentence(
+    content: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    piped(content, monkeypatch)
+    assert main(["phones", "--input", "-"]) == 2
+    assert capsys.readouterr().err == "webanalytics: The `input` parameter must be a well-formed CSV file.\n"
+
+
+def test_lines_of_a_pipe_are_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    piped(b"\xff\n", monkeypatch)
+    assert main(["phones"]) == 2
+    assert capsys.readouterr().err == "webanalytics: The `input` parameter must be text in UTF-8.\n"
+    piped(b"\xef\xbb\xbf+12085813945\r\n", monkeypatch)
+    assert main(["phones", "--format", "jsonl"]) == 0
+    assert json.loads(capsys.readouterr().out)["input"] == "+12085813945"
+
+
+def test_a_message_keeps_its_spaces(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WEBANALYTICS_SECRET", "k")
+    piped("\n a\u2028b \n".encode(), monkeypatch)
+    assert main(["hmac", "--format", "jsonl"]) == 0
+    expected = hmac.new(b"k", " a\u2028b ".encode(), hashlib.sha256).hexdigest()
+    assert json.loads(capsys.readouterr().out)["hmac"] == expected
+
+
+@pytest.mark.parametrize("arguments", [["phones"], ["phones", "-i", "-"]])
+def test_standard_input_may_be_closed(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(arguments) == 2
+    assert "The `input` parameter " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["sitemap", "crawl", "certificates", "live-tlsa"])
+@pytest.mark.parametrize(
+    ("text", "column", "said"),
+    [
+        ("[]", None, "must name the column that holds the inputs; candidates are: none"),
+        ('[{"a": "x"}]', "b", "names no column of the DataFrame with `b`; candidates are: `a`."),
+    ],
+)
+def test_columns_that_are_not_there(
+    command: str, text: str, column: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.json").write_text(text)
+    flags = [] if column is None else ["--column", column]
+    assert main([command, str(tmp_path / "a.json"), *flags]) == 2
+    assert f"webanalytics: The `column` parameter {said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["sitemap", "crawl", "certificates"])
+def test_a_column_that_is_there_twice(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("a,a\nx,y\n")
+    assert main([command, str(tmp_path / "a.csv")]) == 2
+    assert "the DataFrame has 2 called `a`" in capsys.readouterr().err
