@@ -105,6 +105,14 @@ def test_lines_are_of_one_encoding() -> None:
         lines_of(b"\xfc\n")
 
 
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_values_of_json_are_as_written(suffix: str, tmp_path: Path) -> None:
+    rows = [{"a": "cut \ud83d", "n": 2**53 + 1}, {"a": None, "n": None}, {"a": "b", "n": 0.5}]
+    text = json.dumps(rows) if suffix == ".json" else "\n".join(map(json.dumps, rows))
+    (tmp_path / f"a{suffix}").write_text(text)
+    assert read_frame(tmp_path / f"a{suffix}").to_dict("records") == rows
+
+
 def test_a_sheet_that_begins_with_nothing(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.create_sheet("second")
@@ -125,6 +133,19 @@ def test_whole_numbers_of_a_sheet_have_no_point(tmp_path: Path) -> None:
         for name in made.namelist():
             changed.writestr(name, made.read(name).replace(b"<v>12085813945<", b"<v>1.2085813945E10<"))
     assert read_frame(tmp_path / "b.xlsx")["phone"].tolist() == ["12085813945", "0.5"]
+
+
+def test_control_characters_of_a_sheet_are_read(tmp_path: Path) -> None:
+    """ECMA-376, part 1, 22.4.2.4: _xHHHH_ stands for a character, and _x005F_ for the line before such a text."""
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for value in ("text", "https://a.example/_x000D_", "a_x000D_\nb", "_x005F_x000D_"):
+        book.active.append([value])
+    book.save(tmp_path / "a.xlsx")
+    texts = ["https://a.example/\r", "a\r\nb", "_x000D_"]
+    assert read_frame(tmp_path / "a.xlsx")["text"].tolist() == texts
+    path = write_frame(pd.DataFrame({"text": ["a\rb", "a\r\nb", "_x000D_"]}), tmp_path / "b.xlsx")
+    assert read_frame(path)["text"].tolist() == ["a\nb", "a\nb", "_x000D_"]
 
 
 def test_a_wide_first_line_is_refused_before_it_is_read(tmp_path: Path) -> None:

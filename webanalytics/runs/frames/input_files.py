@@ -24,6 +24,8 @@ _INPUT = re.compile(
     re.I,
 )
 _DIGITS = re.compile(r"\s*\(?\d[\d ().-]{6,}$")
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+"""How workbooks write control characters, which openpyxl leaves as it is: `_x000D_` is a carriage return."""
 _SEPARATORS = ",;\t"
 MOST_COLUMNS = 1000
 """Columns of a CSV file that is read."""
@@ -117,11 +119,11 @@ def _read(path: Path, suffix: str) -> pd.DataFrame:
         return read_table(path.read_bytes(), _SEPARATORS if suffix == ".csv" else "\t")
     if suffix == ".txt":
         return pd.DataFrame({"input": lines_of(path.read_bytes())}, dtype=object)
-    if suffix == ".jsonl":
-        return pd.DataFrame([json.loads(line) for line in lines_of(path.read_bytes())])
-    if suffix == ".json":
-        rows = json.loads(decoded(path.read_bytes()))
-        return pd.DataFrame(rows if isinstance(rows, list) else [rows])
+    if suffix in (".json", ".jsonl"):
+        content = path.read_bytes()
+        rows = json.loads(decoded(content)) if suffix == ".json" else [*map(json.loads, lines_of(content))]
+        # objects: an escape may be half a character, which no column of text holds
+        return pd.DataFrame(rows if isinstance(rows, list) else [rows], dtype=object)
     if suffix in (".parquet", ".arrow"):
         return frame_of_arrow(_table(path, suffix))
     first = next((table for table in sheets(path) if table.shape[1]), pd.DataFrame())
@@ -151,6 +153,8 @@ def _holds(row: tuple[Any, ...]) -> bool:
 
 def _cell(value: Any) -> Any:
     """Return what a cell shows: nothing as no text, and a whole number without the point some tools write."""
+    if isinstance(value, str):
+        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
     return "" if value is None else int(value) if whole else value
 
