@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -55,6 +57,29 @@ def test_standard_input_may_be_closed(
     monkeypatch.setattr(sys, "stdin", None)
     assert main(arguments) == 2
     assert "The `input` parameter " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["metadata", "{}.csv"],
+        ["metadata", "x.invalid", "-o", "{}.csv"],
+        ["metadata", "x.invalid", "--archive", "{}.warc"],
+        ["check-redirects", "{}"],
+        ["redirect-map", "{}", "x"],
+        ["logs", "{}"],
+        ["mcp", "{}"],
+        ["demo", "{}"],
+    ],
+)
+def test_a_name_that_no_file_can_have_is_a_sentence(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "a" * 300
+    assert main([argument.format(name) for argument in arguments]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"webanalytics: {os.strerror(errno.ENAMETOOLONG)}: ")
+    assert name in said
 
 
 @pytest.mark.parametrize("command", ["sitemap", "crawl", "certificates", "live-tlsa"])

@@ -79,6 +79,11 @@ def _status(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of the pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sys.stderr.write(f"webanalytics: {error.strerror}: {error.filename}\n")  # such as a name too long
+        return 2
     except KeyboardInterrupt as interrupt:
         return 143 if type(interrupt).__name__ == "Terminated" else 130
 
