@@ -10,10 +10,9 @@ from typing import Any
 from webanalytics import sync
 from webanalytics.cli.flags import add_command, add_listed
 from webanalytics.cli.names import as_flags
-from webanalytics.cli.saved import show
+from webanalytics.cli.row_safety import can_be_written, shown
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.input_files import lines_of
-from webanalytics.runs.frames.output_files import write_text
 from webanalytics.urls import address, is_archive
 
 BAD = frozenset(("fails", "not redirected", "elsewhere"))
@@ -55,18 +54,19 @@ def run_map(arguments: argparse.Namespace) -> int:
     if sys.stdout.isatty() or arguments.output:
         print(as_flags(repr(plan)))
     else:
-        write_text(plan.table, sys.stdout, "csv")
+        return shown(plan.table, None)
     return 0
 
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``check-redirects``."""
+    can_be_written(arguments.output)
     if not Path(arguments.plan).is_file():
         raise ParameterError.must_be("plan", "a file")
     old = None if arguments.old is None else _source(arguments.old)
     given = {"site": arguments.site, "old": old, "report": arguments.report}
     found = sync.check_redirects(arguments.plan, **given, **_options(arguments))
-    show(found, arguments)
+    status = shown(found, arguments.output)
     counts = found["verdict"].value_counts()
     print(", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()), file=sys.stderr)
-    return int(bool(BAD & set(counts.index)))
+    return status or int(bool(BAD & set(counts.index)))

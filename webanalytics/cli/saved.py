@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,10 +14,9 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.logs.table import logs
 from webanalytics.audits.words import LANGUAGES
 from webanalytics.cli.flags import add_command, add_listed
+from webanalytics.cli.row_safety import can_be_written, shown
 from webanalytics.core.strings import counted
 from webanalytics.errors import MissingExtraError
-from webanalytics.runs.frames.output_files import write_frame, write_text
-from webanalytics.runs.frames.terminal import print_table
 
 BRANDED = ("title", "logo", "intro", "prepared_for", "accent")
 """Flags of ``report`` that are handed on as they are."""
@@ -79,11 +77,12 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 def _on_saved(run: Table, arguments: argparse.Namespace) -> int:
     """Show the table that is made of a saved audit, and after it what is said of it."""
+    can_be_written(arguments.output)
     found, said = run(Audit.of(arguments.audit, "audit"), arguments)
-    show(found, arguments)
+    status = shown(found, arguments.output)
     if said:
         print(said, file=sys.stderr)
-    return 0
+    return status
 
 
 def _sitemap(audit: Audit, arguments: argparse.Namespace) -> Said:
@@ -139,18 +138,8 @@ def run_mcp(arguments: argparse.Namespace) -> int:
 
 def run_logs(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``logs``."""
+    can_be_written(arguments.output)
     found = logs(arguments.files, format=arguments.log_format, verify=arguments.verify)
     print(f"{counted(found.lines, 'line')}, {found.unread_lines:,} unread", file=sys.stderr)
     audit = arguments.audit and Audit.of(arguments.audit, "audit").with_logs(found)
-    show(audit.log_issues() if audit else found.crawlers(), arguments)
-    return 0
-
-
-def show(found: pd.DataFrame, arguments: argparse.Namespace) -> None:
-    """Write a table where ``--output`` says, else print it: as a table on a terminal, as CSV into a pipe."""
-    if arguments.output:
-        print(f"written to {write_frame(found, Path(arguments.output))}", file=sys.stderr)
-    elif sys.stdout.isatty():
-        print_table(found, sys.stdout)
-    else:
-        write_text(found, sys.stdout, "csv")
+    return shown(audit.log_issues() if audit else found.crawlers(), arguments.output)

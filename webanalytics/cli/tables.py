@@ -58,7 +58,7 @@ from webanalytics.operations import METADATA, OPERATIONS, Operation, by_function
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.input_files import SUFFIXES, lines_of, read_frame, read_table
 from webanalytics.runs.frames.inputs import read_values
-from webanalytics.runs.frames.output_files import FORMATS, write_text, wrong_suffix
+from webanalytics.runs.frames.output_files import write_text
 from webanalytics.runs.frames.terminal import print_errors, print_table
 
 EXAMPLES: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
@@ -239,7 +239,7 @@ def _run_operation(arguments: argparse.Namespace) -> int:
         return ACTIONS[arguments.function][first][1](others, arguments)
     function: Callable[..., pd.DataFrame | Audit] = getattr(sync, arguments.function)
     inputs, keywords = _inputs(arguments), _keywords(arguments)
-    _check_output(arguments)
+    can_be_written(arguments.output)
     audits.check(arguments)
     if arguments.function not in ("sitemap", "crawl", "certificates", "live_tlsa"):
         keywords["column"] = arguments.column
@@ -297,16 +297,6 @@ def _without_attributes(error: BaseException) -> str:
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
     say(as_flags(str(message)))
-
-
-def _check_output(arguments: argparse.Namespace) -> None:
-    """Refuse a file that cannot be written before any work is done."""
-    if arguments.output is None:
-        return
-    path = Path(arguments.output)
-    if path.suffix.lower().lstrip(".") not in FORMATS:
-        raise wrong_suffix(path)
-    can_be_written(path)
 
 
 def _write(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> bool:
