@@ -50,6 +50,22 @@ def test_a_message_keeps_its_spaces(
     assert json.loads(capsys.readouterr().out)["hmac"] == expected
 
 
+def test_a_secret_is_what_an_editor_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "key.txt").write_bytes(b"\xef\xbb\xbfk\r\n")  # as Notepad saves it
+    assert main(["hmac", "a", "--secret-file", str(tmp_path / "key.txt"), "--format", "jsonl"]) == 0
+    assert json.loads(capsys.readouterr().out)["hmac"] == hmac.new(b"k", b"a", hashlib.sha256).hexdigest()
+
+
+@pytest.mark.parametrize(("command", "file"), [("hmac", False), ("phones", True), ("text", True)])
+def test_help_offers_a_file_where_one_is_read(
+    command: str, file: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A message may be named like a file: it is none."""
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert ("one file with a table of them" in " ".join(capsys.readouterr().out.split())) is file
+
+
 @pytest.mark.parametrize("arguments", [["phones"], ["phones", "-i", "-"]])
 def test_standard_input_may_be_closed(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

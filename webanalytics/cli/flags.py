@@ -101,9 +101,10 @@ def common(
     hosted: bool = True,
     taken: Collection[str] = (),
     screen: bool = False,
+    files: bool = True,
 ) -> None:
     """Add inputs, output (`SCREEN` too), and the options that do something for inputs of this kind."""
-    meaning = "one or more, or one file with a table of them; see also --input"
+    meaning = f"one or more{', or one file with a table of them' * files}; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
     parser.usage = f"%(prog)s [options] [{what.upper()} ...]"
     meaning = f"table of inputs: {' '.join(SUFFIXES)}; - is CSV from standard input"

@@ -124,7 +124,8 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     name = operation.function
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
-    common(parser, operation.subject, operation.kind, taken=[item.keyword for item in operation.settings])
+    taken = [item.keyword for item in operation.settings]
+    common(parser, operation.subject, operation.kind, taken=taken, files=bool(operation.column_pattern))
     if name in ACTIONS and operation.kind not in RECORDS["allow_private"].serves:
         group = parser.add_argument_group(f"options of {' and '.join(ACTIONS[name])}")
         option_flag(group, RECORDS["allow_private"], hosted=False)  # of an address that the action fetches
@@ -168,7 +169,7 @@ def _standard_input() -> bytes:
 
 def _line_of(path: str, flag: str) -> str:
     try:
-        return Path(path).read_text("utf-8").rstrip("\r\n")
+        return Path(path).read_text("utf-8-sig").rstrip("\r\n")
     except OSError as error:
         raise ParameterError.must_be(flag, f"a file that can be read: {error.strerror}") from None
     except ValueError:
