@@ -32,6 +32,34 @@ def test_a_map_is_made_written_and_checked(tmp_path: Path, capsys: pytest.Captur
         assert main(["check-redirects", str(table), "--allow-private"]) == 1
 
 
+def test_addresses_of_tables_are_those_of_a_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines, table = tmp_path / "side.txt", tmp_path / "side.csv"
+    lines.write_text("https://a.example/tea\r\nhttps://a.example/mugs\r\n")
+    table.write_text("title;url\r\nTea;https://a.example/tea\r\n;\r\nMugs;https://a.example/mugs\r\n")
+    assert main(["redirect-map", str(lines), str(lines)]) == 0
+    expected = capsys.readouterr().out
+    assert expected.count("same address") == 2
+    assert main(["redirect-map", str(table), str(table)]) == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["redirect-map", "none", "none", "-o", "{}/plan.csv"],
+        ["redirect-map", "none", "none", "-o", "{}/.htaccess"],
+        ["check-redirects", "none", "--report", "{}/check.html"],
+    ],
+)
+def test_a_folder_that_is_not_there_is_said_before_work(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([argument.format(tmp_path / "none") for argument in arguments]) == 2
+    assert "parameter must be in an existing folder" in capsys.readouterr().err
+
+
 def test_without_a_file_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     side = tmp_path / "side.txt"
     side.write_text("https://a.example/tea\n")

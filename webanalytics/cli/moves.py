@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics import sync
+from webanalytics.audits.moves.server_files import form_of
 from webanalytics.cli.flags import add_command, add_listed
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.row_safety import can_be_written, shown
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.input_files import lines_of
+from webanalytics.operations import METADATA
+from webanalytics.runs.frames.input_files import SUFFIXES, lines_of, read_frame
+from webanalytics.runs.frames.inputs import read_values
 from webanalytics.urls import address, is_archive
 
 BAD = frozenset(("fails", "not redirected", "elsewhere"))
@@ -41,11 +44,15 @@ def _source(text: str) -> Any:
     path = Path(text)
     if address(text) or is_archive(text) or not path.is_file():
         return text
+    if path.suffix.lower() in SUFFIXES:
+        return read_values(read_frame(path), METADATA, "input").dropna().tolist()
     return [line.strip() for line in lines_of(path.read_bytes())]
 
 
 def run_map(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``redirect-map``."""
+    for name in arguments.output:
+        can_be_written(name, table=form_of(Path(name)) is None)
     given = {} if arguments.sure is None else {"sure": arguments.sure}
     plan = sync.redirect_map(_source(arguments.old), _source(arguments.new), **given, **_options(arguments))
     decisions = ("sure", "look") if arguments.with_look else ("sure",)
@@ -61,6 +68,7 @@ def run_map(arguments: argparse.Namespace) -> int:
 def run_check(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``check-redirects``."""
     can_be_written(arguments.output)
+    can_be_written(arguments.report, "report", table=False)
     if not Path(arguments.plan).is_file():
         raise ParameterError.must_be("plan", "a file")
     old = None if arguments.old is None else _source(arguments.old)

@@ -106,19 +106,19 @@ def keeping(rows: int, *, told: bool) -> Iterator[None]:
         yield
 
 
-def can_be_written(name: str | None) -> None:
-    """Refuse, before any work, a file of no known format, or for which something is missing."""
+def can_be_written(name: str | None, parameter: str = "output", *, table: bool = True) -> None:
+    """Refuse, before any work, a table of no known format, or a file for which something is missing."""
     if name is None:
         return
     path = Path(name)
-    if path.suffix.lower().lstrip(".") not in FORMATS:
+    if table and path.suffix.lower().lstrip(".") not in FORMATS:
         raise wrong_suffix(path)
     if not path.parent.is_dir():
-        raise ParameterError.must_be("output", f"in an existing folder, and there is no `{path.parent}`")
+        raise ParameterError.must_be(parameter, f"in an existing folder, and there is no `{path.parent}`")
     if not os.access(path.parent, os.W_OK):
-        raise ParameterError.must_be("output", "a file in a folder that can be written to")
+        raise ParameterError.must_be(parameter, "a file in a folder that can be written to")
     if path.exists() and not path.is_file() and not path.is_symlink():
-        raise ParameterError.must_be("output", "a file, or a name that is free")
+        raise ParameterError.must_be(parameter, "a file, or a name that is free")
     package = NEEDED.get(path.suffix.lower())
     if package is not None and find_spec(package[1]) is None:
         raise MissingExtraError(*package)
