@@ -11,8 +11,10 @@ import os
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import webanalytics as wa
 from webanalytics.cli import main
 
 
@@ -73,6 +75,51 @@ def test_standard_input_may_be_closed(
     monkeypatch.setattr(sys, "stdin", None)
     assert main(arguments) == 2
     assert "The `input` parameter " in capsys.readouterr().err
+
+
+def test_a_table_among_other_inputs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `audit *.csv` gives them: none of them is an address."""
+    table = tmp_path / "a.csv"
+    table.write_text("url\nhttps://a.example/\n")
+    for others in ([str(table)], ["https://a.example/"]):
+        assert main(["metadata", str(table), *others]) == 2
+        said = f"The `input` parameter must be one file where it is a table, as {table} is."
+        assert capsys.readouterr().err == f"webanalytics: {said}\n"
+
+
+def test_a_name_that_is_given_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "a.html"
+    page.write_text("<title>A</title>")
+    assert main(["audit", str(page), "--extract", "x=h1", "--extract", "x=h2"]) == 2
+    assert "The `extract` parameter must give each name once." in capsys.readouterr().err
+    wa.audit(pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>A</title>"]})).save(
+        tmp_path / "kept"
+    )
+    assert main(["segments", str(tmp_path / "kept"), "shop=/a/*", "shop=/b/*"]) == 2
+    assert "The `patterns` parameter must give each name once." in capsys.readouterr().err
+
+
+def test_rules_that_fail_are_a_wrong_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Status 1 says that rows failed."""
+    (tmp_path / "rules.py").write_text("1 / 0\n")
+    assert main(["audit", "https://a.example/", "--rules", str(tmp_path / "rules.py")]) == 2
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError: division by zero" in said
+    assert said.endswith(f"The `rules` parameter names a file that fails: {tmp_path / 'rules.py'}.\n")
+
+
+def test_a_column_that_a_workbook_cannot_have_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.html"
+    page.write_text("<title>A</title>")
+    command = ["audit", str(page), "-o", str(tmp_path / "a.xlsx"), "--no-progress", "--columns"]
+    for name, end in (
+        ("zzz", "no 'zzz'. The 1 rows"),
+        ("titel", "no 'titel'; did you mean `title`? The 1 rows"),
+    ):
+        assert main([*command, name]) == 4
+        assert f"columns of the pages; there is {end}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -12,6 +12,7 @@ from typing import Any, get_args
 from webanalytics.cli.access_files import PLACES
 from webanalytics.core.run_options import Setting, options_for
 from webanalytics.crawls.scope import FOLLOWED, MAX_SEQUENCE, PAGE_KINDS, External, Handling, Resources
+from webanalytics.errors import ParameterError
 from webanalytics.operations import Parameter
 from webanalytics.runs.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.runs.frames.input_files import SUFFIXES
@@ -171,6 +172,14 @@ _LISTED: Mapping[str, Mapping[str, dict[str, Any]]] = tomllib.loads(
 def names_of(text: str) -> list[str]:
     """Return the names of a list with commas; named as errors of the command line call them."""
     return [name.strip() for name in text.split(",")]
+
+
+def named_once(pairs: Iterable[tuple[str, Any]], parameter: str) -> dict[str, Any]:
+    """Return pairs of a repeated flag by name; raises `ParameterError` for a name of two of them."""
+    listed = list(pairs)
+    if len(dict(listed)) < len(listed):
+        raise ParameterError.on(parameter, "must give each name once")
+    return dict(listed)
 
 
 _NAMED = {"int": int, "float": float, "names": names_of, "boolean": argparse.BooleanOptionalAction}

@@ -13,7 +13,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.logs.table import logs
 from webanalytics.audits.words import LANGUAGES
-from webanalytics.cli.flags import add_command, add_listed
+from webanalytics.cli.flags import add_command, add_listed, named_once
 from webanalytics.cli.row_safety import can_be_written, shown
 from webanalytics.core.strings import counted
 from webanalytics.errors import MissingExtraError
@@ -119,9 +119,9 @@ def _mute(audit: Audit, arguments: argparse.Namespace) -> Said:
 
 
 def _segments(audit: Audit, arguments: argparse.Namespace) -> Said:
-    given, parts = arguments.patterns, (one.partition("=") for one in arguments.patterns)
-    patterns = given[0] if len(given) == 1 and "=" not in given[0] else {a: b for a, _, b in parts}
-    audit = audit.segments(patterns)
+    given, parts = arguments.patterns, (one.partition("=")[::2] for one in arguments.patterns)
+    one_column = len(given) == 1 and "=" not in given[0]
+    audit = audit.segments(given[0] if one_column else named_once(parts, "patterns"))
     audit.save(arguments.audit)
     return audit.scores(), ""
 

@@ -151,7 +151,9 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         missing = next((text for text in tables if not Path(text).exists()), None)
         if missing is not None:
             raise ParameterError.must_be("input", f"a file that is there: no such file: {missing}")
-        if tables and len(given) == 1:
+        if tables:
+            if len(given) > 1:
+                raise ParameterError.must_be("input", f"one file where it is a table, as {tables[0]} is")
             return read_frame(given[0])
     if not given and getattr(arguments, "sitemap", None) and arguments.function != "crawl":
         return None
