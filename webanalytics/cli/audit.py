@@ -17,7 +17,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.excel import checked_rules
 from webanalytics.audits.overview.display import as_text, audit_overview, counted
-from webanalytics.cli.flags import SCREEN, add_listed, named_once
+from webanalytics.cli.flags import SCREEN, add_command, add_listed, named_once
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.row_safety import tried
 from webanalytics.errors import ParameterError
@@ -51,7 +51,7 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
 
 def add_compare(commands: Any) -> None:
     """Add the sub-command ``compare``."""
-    parser = commands.add_parser("compare", help="Say what changed between two saved audits.")
+    parser = add_command(commands, "compare")
     add_listed(parser, "compare", {"--fail-on-new": LEVELS}, gate=GATE)
     parser.set_defaults(run=run_compare)
 

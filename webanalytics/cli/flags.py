@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from webanalytics.cli.access_files import PLACES
+from webanalytics.cli.summaries import SUMMARIES
 from webanalytics.core.run_options import Setting, options_for
 from webanalytics.crawls.scope import FOLLOWED, MAX_SEQUENCE, PAGE_KINDS, External, Handling, Resources
 from webanalytics.errors import ParameterError
@@ -28,10 +29,10 @@ SCREEN = "summary"
 """The format that is no table: score, what to fix first, and what could not be read."""
 
 
-def add_command(commands: Any, name: str, summary: str, more: str = "") -> argparse.ArgumentParser:
+def add_command(commands: Any, name: str, more: str = "") -> argparse.ArgumentParser:
     """Add a sub-command of its own; its help may go on, such as with what its exit status says."""
-    said = f"{summary} {more}".strip()
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=said)
+    said = f"{SUMMARIES[name]} {more}".strip()
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=SUMMARIES[name], description=said)
     return parser
 
 

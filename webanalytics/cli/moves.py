@@ -24,14 +24,11 @@ BAD = frozenset(("fails", "not redirected", "elsewhere"))
 
 def add_moves(commands: Any) -> None:
     """Add the sub-commands ``redirect-map`` and ``check-redirects``."""
-    summary = "Say which page of a new site takes the place of each page of an old one."
-    parser = add_command(commands, "redirect-map", summary)
+    parser = add_command(commands, "redirect-map")
     add_listed(parser, "redirect-map")
     parser.set_defaults(run=run_map)
-    summary = "Ask each old address where it leads now, beside the plan."
-    parser = add_command(
-        commands, "check-redirects", summary, "Exit status 1: an address does not lead where it should."
-    )
+    more = "Exit status 1: an address does not lead where it should."
+    parser = add_command(commands, "check-redirects", more)
     add_listed(parser, "check-redirects")
     parser.set_defaults(run=run_check)
 

@@ -27,33 +27,25 @@ Table = Callable[[Audit, argparse.Namespace], Said]
 def add_saved(commands: Any) -> None:
     """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``logs`` and others."""
 
-    def add(run: Any, name: str, summary: str, *, listed: bool = True) -> None:
-        parser = add_command(commands, name, summary)
+    def add(run: Any, name: str, *, listed: bool = True) -> None:
+        parser = add_command(commands, name)
         parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
         if listed:
             parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
         parser.set_defaults(run=partial(_on_saved, run) if listed else run)
         add_listed(parser, name, {"--language": LANGUAGES})
 
-    summary = "Write the report of a saved audit, as HTML or PDF, or of what changed since another."
-    add(run_report, "report", summary, listed=False)
-    summary = "Write the sitemap that a site should have, and say what was left out and why."
-    add(_sitemap, "write-sitemap", summary)
-    summary = "List words in the text of pages that name another page and lead nowhere yet."
-    add(_ideas, "link-ideas", summary)
-    summary = "Say what to do with each page: keep, improve, merge, redirect, noindex or remove."
-    add(_prune, "prune", summary)
-    summary = "List what an audit and an export of a search engine know only together."
-    add(_search, "search-issues", summary)
-    summary = "Set issues of a saved audit aside with a reason, and list those that are."
-    add(_mute, "mute", summary)
-    summary = "Name the parts of a saved audit's site, and score each; its report goes by them."
-    add(_segments, "segments", summary)
-    summary = "Answer agents about saved audits, over the Model Context Protocol."
-    parser = add_command(commands, "mcp", summary, "Clients start it.")
+    add(run_report, "report", listed=False)
+    add(_sitemap, "write-sitemap")
+    add(_ideas, "link-ideas")
+    add(_prune, "prune")
+    add(_search, "search-issues")
+    add(_mute, "mute")
+    add(_segments, "segments")
+    parser = add_command(commands, "mcp", "Clients start it.")
     add_listed(parser, "mcp")
     parser.set_defaults(run=run_mcp)
-    parser = add_command(commands, "logs", "Say which crawlers asked a server for what, by its access logs.")
+    parser = add_command(commands, "logs")
     add_listed(parser, "logs")
     parser.set_defaults(run=run_logs)
 

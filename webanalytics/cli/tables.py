@@ -27,6 +27,7 @@ from webanalytics.cli.flags import (
     SECRET_VARIABLE,
     SETTING,
     TAKEN,
+    add_command,
     add_listed,
     common,
     crawl_flags,
@@ -47,7 +48,6 @@ from webanalytics.cli.row_safety import (
     written,
 )
 from webanalytics.cli.saved import add_saved
-from webanalytics.cli.summaries import SUMMARIES
 from webanalytics.cli.updates import add_crawlers
 from webanalytics.cli.watch import add_watch
 from webanalytics.core.messages import for_terminal
@@ -68,16 +68,10 @@ MANY = 1_000
 """Rows whose frame takes so long to make that it is said."""
 
 
-HOSTS = {
-    "certificates": "Get the certificates that hosts show today, and what is wrong with them.",
-    "live-tlsa": "Say whether the TLSA records of hosts match the certificates that they show today.",
-}
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser, commands = root()
-    audit = commands.add_parser("audit", help="Audit pages: score, what to fix first, and every issue.")
+    audit = add_command(commands, "audit")
     audits.add_compare(commands)
     add_moves(commands)
     add_saved(commands)
@@ -86,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, function="audit")
-    crawl = commands.add_parser("crawl", help="Audit the pages of a site, found by following links.")
+    crawl = add_command(commands, "crawl")
     common(crawl, "start", screen=True)
     setting_flag(crawl, METADATA.parameter("body"))
     crawl_flags(crawl)
@@ -95,28 +89,28 @@ def parser() -> argparse.ArgumentParser:
     crawl.set_defaults(run=_run_operation, function="crawl")
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
-    sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
+    sitemap = add_command(commands, "sitemap")
     common(sitemap, "url", "site", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
-    for name, summary in HOSTS.items():
-        host = commands.add_parser(name, help=summary)
+    for name in ("certificates", "live-tlsa"):
+        host = add_command(commands, name)
         common(host, "host", "host", hosted=False)
         host.add_argument("--resolver", metavar="ADDRESS", help="validating resolver that you trust")
         host.add_argument("--ca", metavar="FILE", help="roots that are trusted in place of the system's")
         host.set_defaults(run=_run_operation, function=name.replace("-", "_"))
     add_crawlers(commands)
-    demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
+    demo = add_command(commands, "demo")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
     demo.set_defaults(run=_run_demo)
-    site = commands.add_parser("site", help="Serve the sample site on this machine until Ctrl-C.")
+    site = add_command(commands, "site")
     site.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
     site.set_defaults(run=_run_site)
-    for name, summary in SERVICE_COMMANDS.items():  # they are listed here and have a parser of their own
-        commands.add_parser(name, help=summary)
+    for name in SERVICE_COMMANDS:  # they are listed here and have a parser of their own
+        add_command(commands, name)
     for name, command in commands.choices.items():
         command.set_defaults(help=command.format_help)
         example = f"Example: webanalytics {name} {EXAMPLES[name]}".strip() if name in EXAMPLES else ""
-        command.description = f"{command.description or SUMMARIES.get(name, '')} {example}".strip()
+        command.description = f"{command.description} {example}".strip()
     return parser
 
 

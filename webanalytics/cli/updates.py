@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics.audits.ai.roster import ai_crawlers, update_roster
+from webanalytics.cli.flags import add_command
 from webanalytics.cli.row_safety import shown
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError, RowError
@@ -18,12 +19,8 @@ from webanalytics.runs.boundary import Run, run_plain
 
 def add_crawlers(commands: Any) -> None:
     """Add the sub-command ``ai-crawlers``."""
-    summary = "List the crawlers of search engines and AI services that audits know."
-    parser = commands.add_parser(
-        "ai-crawlers",
-        help=summary,
-        description=f"{summary} 'ai-crawlers update FILE|URL' puts a newer list in its place.",
-    )
+    more = "'ai-crawlers update FILE|URL' puts a newer list in its place."
+    parser = add_command(commands, "ai-crawlers", more)
     parser.add_argument("action", nargs="*", metavar="update FILE|URL", help="a CSV file or its address")
     parser.add_argument(
         "--allow-private", action="store_true", help="the list may be on a private or local host"
