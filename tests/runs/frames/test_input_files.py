@@ -40,6 +40,15 @@ def test_csv_as_spreadsheets_save_it(delimiter: str, encoding: str, tmp_path: Pa
         assert [[*frame.columns], *frame.to_numpy().tolist()] == ROWS
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("line", ["sep={}\r\n", '"sep={}"\n'])
+def test_a_line_that_names_the_separator_is_no_row(delimiter: str, line: str, tmp_path: Path) -> None:
+    content = line.format(delimiter).encode() + as_csv(ROWS, delimiter, "utf-8")
+    (tmp_path / "a.csv").write_bytes(content)
+    frame = read_frame(tmp_path / "a.csv")
+    assert [[*frame.columns], *frame.to_numpy().tolist()] == ROWS
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -69,6 +69,8 @@ def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
 def read_table(content: bytes, separators: str = _SEPARATORS) -> pd.DataFrame:
     """Read the bytes of a CSV file as spreadsheets write it: with the separator that its first line has."""
     text = decoded(content, spreadsheet=True)
+    if named := re.match(r'"?sep=([,;\t])"?(\r?\n|\r)', text, re.I):  # a line for Excel alone
+        separators, text = named[1], text[named.end() :]
     first = next(filter(str.strip, io.StringIO(text, newline="")), "")
     if _ADDRESS.match(first):  # a semicolon may be a part of an address
         separators = separators.replace(";", "") or separators
