@@ -37,7 +37,7 @@ def test_lines_of_a_pipe_are_text(
     piped(b"\xff\n", monkeypatch)
     assert main(["phones"]) == 2
     assert capsys.readouterr().err == "webanalytics: The `input` parameter must be text in UTF-8.\n"
-    piped(b"\xef\xbb\xbf+12085813945\r\n", monkeypatch)
+    piped(b"\xef\xbb\xbf\t+12085813945 \r\n", monkeypatch)
     assert main(["phones", "--format", "jsonl"]) == 0
     assert json.loads(capsys.readouterr().out)["input"] == "+12085813945"
 

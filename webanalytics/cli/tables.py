@@ -140,7 +140,8 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         return read_table(_standard_input()) if arguments.input == "-" else read_frame(arguments.input)
     operation = by_function(arguments.function)
     refuse_passwords(operation, [*given, *(getattr(arguments, "sitemap", None) or ())])
-    if operation is None or operation.column_pattern:  # else any text is an input, none a file
+    any_text = operation is not None and not operation.column_pattern
+    if not any_text:  # else none is a file
         tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
         missing = next((text for text in tables if not Path(text).exists()), None)
         if missing is not None:
@@ -152,7 +153,8 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if not given and getattr(arguments, "sitemap", None) and arguments.function != "crawl":
         return None
     if not given and not (sys.stdin and sys.stdin.isatty()):
-        given = lines_of(_standard_input())
+        listed = lines_of(_standard_input())
+        given = listed if any_text else [line.strip() for line in listed]
     if not given:
         raise ParameterError.on("input", "is required where no inputs are given")
     return given
