@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import webanalytics as wa
 from webanalytics.cli import main
+from webanalytics.errors import AuditInterrupted
 
 Reply = wa.testing.Reply
 
@@ -58,6 +60,20 @@ def test_a_folder_that_is_not_there_is_said_before_work(
 ) -> None:
     assert main([argument.format(tmp_path / "none") for argument in arguments]) == 2
     assert "parameter must be in an existing folder" in capsys.readouterr().err
+
+
+def test_an_interrupted_check_says_that_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise AuditInterrupted(pd.DataFrame({"url": ["https://a.example/"]}), 2)
+
+    monkeypatch.setattr("webanalytics.cli.moves.sync.check_redirects", interrupted)
+    (tmp_path / "plan.csv").write_text("old,new\nhttps://a.example/,https://b.example/\n")
+    assert main(["check-redirects", str(tmp_path / "plan.csv"), "-o", str(tmp_path / "a.csv")]) == 130
+    said = "webanalytics: interrupted after 1 of 2 rows; nothing is written\n"
+    assert capsys.readouterr().err == said
+    assert not (tmp_path / "a.csv").exists()
 
 
 def test_without_a_file_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from webanalytics.cli.names import SERVICE_COMMANDS, as_flags, root
-from webanalytics.errors import WebAnalyticsError, WriteError
+from webanalytics.errors import AuditInterrupted, WebAnalyticsError, WriteError
 
 
 def _run(arguments: list[str]) -> int:
@@ -116,6 +116,8 @@ def _status(arguments: list[str]) -> int:
             sys.stderr.write(f"webanalytics: Standard output could not be written: {error.strerror}.\n")
         return 4
     except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt, AuditInterrupted):  # of a call that cannot show a part of its rows
+            sys.stderr.write(f"webanalytics: {str(interrupt).partition(';')[0]}; nothing is written\n")
         return 143 if type(interrupt).__name__ == "Terminated" else 130
 
 
