@@ -142,6 +142,56 @@ def test_standard_output_may_be_full_too(tmp_path: Path) -> None:
     assert len(pd.read_csv(kept_in(done.stderr))) == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "streams"),
+    [
+        (["ai-crawlers"], ["stdout"]),
+        (["audit", "-i", "none.json", "--format", "summary", "--column", "url"], ["stdout"]),
+        (["audit", "-i", "none.json", "--format", "summary", "--column", "url"], ["stdout", "stderr"]),
+        (["hmac", "a", "-o", "rows.csv"], ["stderr"]),
+    ],
+)
+def test_streams_on_a_full_disk_are_no_failed_rows(
+    arguments: list[str], streams: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "none.json").write_text('[{"url": null}]')
+    environment = {**os.environ, "WEBANALYTICS_SECRET": "k", "TMPDIR": str(tmp_path)}
+    with Path("/dev/full").open("w") as file:
+        full = dict.fromkeys(streams, file)
+        done = subprocess.run(
+            [sys.executable, "-m", "webanalytics", *arguments],
+            stdout=full.get("stdout", subprocess.PIPE), stderr=full.get("stderr", subprocess.PIPE),
+            text=True, env=environment, cwd=tmp_path,
+        )  # fmt: skip
+    assert done.returncode == 4
+    if "stderr" not in streams:
+        assert done.stderr.splitlines()[-1].startswith("webanalytics: Standard output could not be written: ")
+    if "stdout" not in streams:
+        assert len(pd.read_csv(tmp_path / "rows.csv")) == 1
+
+
+@pytest.mark.parametrize("closed", [[1], [2], [0, 1, 2]])
+def test_closed_streams_end_nothing(closed: list[int], tmp_path: Path) -> None:
+    """Files of the process get the lowest free numbers: one of a loop of events may not be that of a stream."""
+    shell = " ".join(f"{number}>&-" for number in closed)
+    command = f'exec "$0" -m webanalytics hmac a -o rows.csv --format csv {shell}'
+    environment = {**os.environ, "WEBANALYTICS_SECRET": "k"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable], capture_output=True, env=environment, cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert len(pd.read_csv(tmp_path / "rows.csv")) == 1
+    assert bool(done.stdout) == (1 not in closed)
+
+
+@pytest.mark.parametrize("command", ["prune", "logs", "check-redirects"])
+def test_a_file_that_cannot_be_written_is_refused_before_work(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "none", "-o", "rows.doc"]) == 2
+    assert "`output` parameter must be a file with one of the suffixes" in capsys.readouterr().err
+
+
 def test_a_report_that_cannot_be_written_leaves_the_rest(
     full: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,16 +10,16 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import webanalytics
-from webanalytics.cli.tables import parser as command_line
+from webanalytics.cli.summaries import FILE as SUMMARIES_FILE
+from webanalytics.cli.summaries import SUMMARIES
 from webanalytics.core.run_options import RECORDS
-from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, OPERATIONS, Operation
+from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, OPERATIONS
 from webanalytics.runs.functions.homes import BLOCKING, GENERATED, HOMES
 from webanalytics.runs.functions.source import module_source
 
@@ -62,28 +62,6 @@ _OPTIONS_OF = {
     "run": "all functions",
 }
 
-_SUMMARIES = '''\
-"""What each sub-command does: written by ``python -m webanalytics.generate`` from the command line itself."""
-
-from __future__ import annotations
-
-SUMMARIES = {
-'''
-
-_ANALYSES = '''\
-"""What a worker imports while a first call does the rest: written by ``python -m webanalytics.generate``."""
-
-from __future__ import annotations
-
-DECLARED = (
-{declared})
-"""The functions that follow from their declarations alone."""
-
-ANALYSES: dict[str, tuple[str, ...]] = {{
-{analyses}}}
-"""By function, the analyses of pages and images."""
-'''
-
 
 def files() -> dict[Path, str]:
     """Return the contents of every file that follows from the declarations."""
@@ -93,23 +71,20 @@ def files() -> dict[Path, str]:
     functions = PACKAGE / "runs" / "functions"
     return {
         functions / "generated.py": module_source(generated),
-        functions / "analyses.py": _analyses([item.function for item in generated]),
+        functions / "analyses.json": _analyses([item.function for item in generated]),
         PACKAGE / "sync.pyi": _types("sync", homes, "webanalytics.runs.functions.plain", "plain", BLOCKING),
         PACKAGE / "aio.pyi": _types("aio", homes, "webanalytics.runs.boundary", "awaited", {}),
         PACKAGE / "core" / "option_types.py": _option_types(),
         PACKAGE / "__init__.py": _package(sorted({*homes, *BLOCKING})),
-        PACKAGE / "cli" / "summaries.py": _summaries(),
+        SUMMARIES_FILE: _summaries(),
     }
 
 
 def _summaries() -> str:
-    """Return the file with what each sub-command does, for a help that loads none of them."""
-    width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "10000"  # as wide: one line each
-    lines = re.findall(r"^    ([a-z-]+)\s+(.+)$", command_line().format_help(), re.MULTILINE)
-    del os.environ["COLUMNS"]
-    os.environ.update({} if width is None else {"COLUMNS": width})
-    entries = "".join(f'    "{name}": {_text(summary)},\n' for name, summary in lines)
-    return f"{_SUMMARIES}{entries}}}\n"
+    """Return the file with what each sub-command does, as declarations say it of operations."""
+    said = SUMMARIES | {item.function: item.summary for item in OPERATIONS.own.values()}
+    head = SUMMARIES_FILE.read_text("utf-8").partition("\n")[0]
+    return f"{head}\n\n" + "".join(f"{name} = {_text(summary)}\n" for name, summary in said.items())
 
 
 def _text(summary: str) -> str:
@@ -119,16 +94,9 @@ def _text(summary: str) -> str:
 def _analyses(declared: Iterable[str]) -> str:
     """Return the file that names analyses, which a first call reads before it imports any declaration."""
     own = {item.function: (item,) for item in OPERATIONS.own.values() if item.kind in ("page", "image")}
-    several = {"audit": AUDIT_PAGES, "crawl": CRAWL_PAGES}
-
-    def entry(name: str, items: Sequence[Operation]) -> str:
-        if len(items) == 1:
-            return f'    "{name}": ("{items[0].analysis}",),\n'
-        lines = "".join(f'        "{item.analysis}",\n' for item in items)
-        return f'    "{name}": (\n{lines}    ),\n'
-
-    entries = [entry(name, items) for name, items in sorted((own | several).items())]
-    return _ANALYSES.format(declared=_entries(declared), analyses="".join(entries))
+    several = sorted((own | {"audit": AUDIT_PAGES, "crawl": CRAWL_PAGES}).items())
+    analyses = {name: [item.analysis for item in items] for name, items in several}
+    return json.dumps({"declared": sorted(declared), "analyses": analyses}, indent=1) + "\n"
 
 
 def _types(name: str, homes: Mapping[str, str], home: str, wrapper: str, others: Mapping[str, str]) -> str:

@@ -42,7 +42,7 @@ def called(
     """Run the command line in this process, where that it is one of its own says nothing more."""
 
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
         try:
             status = main(arguments)
         except SystemExit as end:  # of the parser of arguments

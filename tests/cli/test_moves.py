@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import webanalytics as wa
 from webanalytics.cli import main
+from webanalytics.errors import AuditInterrupted
 
 Reply = wa.testing.Reply
 
@@ -30,6 +32,48 @@ def test_a_map_is_made_written_and_checked(tmp_path: Path, capsys: pytest.Captur
         replies_changed = table.read_text().replace("/red-roses,", "/about-us,")
         table.write_text(replies_changed)
         assert main(["check-redirects", str(table), "--allow-private"]) == 1
+
+
+def test_addresses_of_tables_are_those_of_a_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines, table = tmp_path / "side.txt", tmp_path / "side.csv"
+    lines.write_text("https://a.example/tea\r\nhttps://a.example/mugs\r\n")
+    table.write_text("title;url\r\nTea;https://a.example/tea\r\n;\r\nMugs;https://a.example/mugs\r\n")
+    assert main(["redirect-map", str(lines), str(lines)]) == 0
+    expected = capsys.readouterr().out
+    assert expected.count("same address") == 2
+    assert main(["redirect-map", str(table), str(table)]) == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["redirect-map", "none", "none", "-o", "{}/plan.csv"],
+        ["redirect-map", "none", "none", "-o", "{}/.htaccess"],
+        ["check-redirects", "none", "--report", "{}/check.html"],
+    ],
+)
+def test_a_folder_that_is_not_there_is_said_before_work(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([argument.format(tmp_path / "none") for argument in arguments]) == 2
+    assert "parameter must be in an existing folder" in capsys.readouterr().err
+
+
+def test_an_interrupted_check_says_that_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise AuditInterrupted(pd.DataFrame({"url": ["https://a.example/"]}), 2)
+
+    monkeypatch.setattr("webanalytics.cli.moves.sync.check_redirects", interrupted)
+    (tmp_path / "plan.csv").write_text("old,new\nhttps://a.example/,https://b.example/\n")
+    assert main(["check-redirects", str(tmp_path / "plan.csv"), "-o", str(tmp_path / "a.csv")]) == 130
+    said = "webanalytics: interrupted after 1 of 2 rows; nothing is written\n"
+    assert capsys.readouterr().err == said
+    assert not (tmp_path / "a.csv").exists()
 
 
 def test_without_a_file_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.effort import PROCESS_SECONDS
 from webanalytics import sync as face
 from webanalytics.cli import main, tables
+from webanalytics.cli.summaries import SUMMARIES
 from webanalytics.errors import AuditInterrupted, HostedError
 from webanalytics.fetching.testing import sample_site
 
@@ -149,14 +150,14 @@ def test_what_is_wrong_of_a_file_is_named(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", tables.SUMMARIES)
+@pytest.mark.parametrize("name", SUMMARIES)
 def test_every_command_says_what_it_does_and_shows_an_example(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         main([name, "--help"])
     told = " ".join(capsys.readouterr().out.replace("-\n", "-").split())
-    assert tables.SUMMARIES[name] in told or name in tables.SERVICE_COMMANDS
+    assert SUMMARIES[name] in told or name in tables.SERVICE_COMMANDS
     assert f"Example: webanalytics {name}" in told
     assert "None" not in told, "a word of Python"
 

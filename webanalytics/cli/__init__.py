@@ -8,12 +8,14 @@ or not; 4 something could not be written where it was asked for (the rows are el
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from webanalytics.cli.names import SERVICE_COMMANDS, as_flags, root
-from webanalytics.errors import WebAnalyticsError, WriteError
+from webanalytics.errors import AuditInterrupted, WebAnalyticsError, WriteError
 
 
 def _run(arguments: list[str]) -> int:
@@ -46,6 +48,8 @@ def _listed() -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
+    if arguments is None:
+        _open_all()
     for stream in (sys.stdout, sys.stderr):  # a page may hold what the terminal's encoding does not
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -53,6 +57,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None and status in (130, 143):
         _end_soon()
     return status
+
+
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""What a system says of a stream that takes nothing more."""
+
+
+def _give_up_output() -> None:
+    """Let what still waits for standard output go nowhere, unless it is taken after all."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_all() -> None:
+    """Open the standard streams that the caller has closed: no other file may have their numbers."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, os.fdopen(number, mode))
 
 
 def _end_soon() -> None:
@@ -68,7 +92,9 @@ def _end_soon() -> None:
 
 def _status(arguments: list[str]) -> int:
     try:
-        return _run(arguments)
+        status = _run(arguments)
+        sys.stdout.flush()
+        return status
     except WriteError as error:
         sys.stderr.write(f"webanalytics: {as_flags(str(error))}\n")
         return 4
@@ -77,9 +103,21 @@ def _status(arguments: list[str]) -> int:
         sys.stderr.write(said)  # in one piece: other processes may write too
         return 2
     except BrokenPipeError:  # the reader of the pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return 0
+    except OSError as error:
+        if error.filename is not None:  # such as a name too long
+            sys.stderr.write(f"webanalytics: {error.strerror}: {error.filename}\n")
+            return 2
+        if error.errno not in _FULL:
+            raise
+        _give_up_output()
+        with suppress(OSError):  # messages may go to the same disk
+            sys.stderr.write(f"webanalytics: Standard output could not be written: {error.strerror}.\n")
+        return 4
     except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt, AuditInterrupted):  # of a call that cannot show a part of its rows
+            sys.stderr.write(f"webanalytics: {str(interrupt).partition(';')[0]}; nothing is written\n")
         return 143 if type(interrupt).__name__ == "Terminated" else 130
 
 

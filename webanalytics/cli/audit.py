@@ -6,6 +6,7 @@ import argparse
 import runpy
 import shutil
 import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.excel import checked_rules
 from webanalytics.audits.overview.display import as_text, audit_overview, counted
-from webanalytics.cli.flags import SCREEN, add_listed
+from webanalytics.cli.flags import SCREEN, add_command, add_listed, named_once
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.row_safety import tried
 from webanalytics.errors import ParameterError
@@ -50,7 +51,7 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
 
 def add_compare(commands: Any) -> None:
     """Add the sub-command ``compare``."""
-    parser = commands.add_parser("compare", help="Say what changed between two saved audits.")
+    parser = add_command(commands, "compare")
     add_listed(parser, "compare", {"--fail-on-new": LEVELS}, gate=GATE)
     parser.set_defaults(run=run_compare)
 
@@ -72,7 +73,7 @@ def keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `webanalytics.audit` that only it has."""
     given = {name: getattr(arguments, name, None) for name in _KEYWORDS}
     if given["extract"]:
-        given["extract"] = dict(map(_selector, given["extract"]))
+        given["extract"] = named_once(map(_selector, given["extract"]), "extract")
     return {name: value for name, value in given.items() if value}
 
 
@@ -95,6 +96,9 @@ def add_rules(paths: Iterable[str]) -> None:
             runpy.run_path(path)
         except OSError as error:
             raise ParameterError.on("rules", f"names a file that cannot be read: {error.strerror}") from None
+        except Exception:
+            traceback.print_exc()
+            raise ParameterError.on("rules", f"names a file that fails: {path}") from None
 
 
 def check(arguments: argparse.Namespace) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 from webanalytics.cli.access_files import PLACES
+from webanalytics.cli.summaries import SUMMARIES
 from webanalytics.core.run_options import Setting, options_for
 from webanalytics.crawls.scope import FOLLOWED, MAX_SEQUENCE, PAGE_KINDS, External, Handling, Resources
+from webanalytics.errors import ParameterError
 from webanalytics.operations import Parameter
 from webanalytics.runs.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.runs.frames.input_files import SUFFIXES
@@ -27,10 +29,10 @@ SCREEN = "summary"
 """The format that is no table: score, what to fix first, and what could not be read."""
 
 
-def add_command(commands: Any, name: str, summary: str, more: str = "") -> argparse.ArgumentParser:
+def add_command(commands: Any, name: str, more: str = "") -> argparse.ArgumentParser:
     """Add a sub-command of its own; its help may go on, such as with what its exit status says."""
-    said = f"{summary} {more}".strip()
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=said)
+    said = f"{SUMMARIES[name]} {more}".strip()
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=SUMMARIES[name], description=said)
     return parser
 
 
@@ -101,9 +103,10 @@ def common(
     hosted: bool = True,
     taken: Collection[str] = (),
     screen: bool = False,
+    files: bool = True,
 ) -> None:
     """Add inputs, output (`SCREEN` too), and the options that do something for inputs of this kind."""
-    meaning = "one or more, or one file with a table of them; see also --input"
+    meaning = f"one or more{', or one file with a table of them' * files}; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
     parser.usage = f"%(prog)s [options] [{what.upper()} ...]"
     meaning = f"table of inputs: {' '.join(SUFFIXES)}; - is CSV from standard input"
@@ -170,6 +173,14 @@ _LISTED: Mapping[str, Mapping[str, dict[str, Any]]] = tomllib.loads(
 def names_of(text: str) -> list[str]:
     """Return the names of a list with commas; named as errors of the command line call them."""
     return [name.strip() for name in text.split(",")]
+
+
+def named_once(pairs: Iterable[tuple[str, Any]], parameter: str) -> dict[str, Any]:
+    """Return pairs of a repeated flag by name; raises `ParameterError` for a name of two of them."""
+    listed = list(pairs)
+    if len(dict(listed)) < len(listed):
+        raise ParameterError.on(parameter, "must give each name once")
+    return dict(listed)
 
 
 _NAMED = {"int": int, "float": float, "names": names_of, "boolean": argparse.BooleanOptionalAction}

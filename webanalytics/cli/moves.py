@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics import sync
+from webanalytics.audits.moves.server_files import form_of
 from webanalytics.cli.flags import add_command, add_listed
 from webanalytics.cli.names import as_flags
-from webanalytics.cli.saved import show
+from webanalytics.cli.row_safety import can_be_written, shown
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.output_files import write_text
+from webanalytics.operations import METADATA
+from webanalytics.runs.frames.input_files import SUFFIXES, lines_of, read_frame
+from webanalytics.runs.frames.inputs import read_values
 from webanalytics.urls import address, is_archive
 
 BAD = frozenset(("fails", "not redirected", "elsewhere"))
@@ -21,14 +24,11 @@ BAD = frozenset(("fails", "not redirected", "elsewhere"))
 
 def add_moves(commands: Any) -> None:
     """Add the sub-commands ``redirect-map`` and ``check-redirects``."""
-    summary = "Say which page of a new site takes the place of each page of an old one."
-    parser = add_command(commands, "redirect-map", summary)
+    parser = add_command(commands, "redirect-map")
     add_listed(parser, "redirect-map")
     parser.set_defaults(run=run_map)
-    summary = "Ask each old address where it leads now, beside the plan."
-    parser = add_command(
-        commands, "check-redirects", summary, "Exit status 1: an address does not lead where it should."
-    )
+    more = "Exit status 1: an address does not lead where it should."
+    parser = add_command(commands, "check-redirects", more)
     add_listed(parser, "check-redirects")
     parser.set_defaults(run=run_check)
 
@@ -41,11 +41,15 @@ def _source(text: str) -> Any:
     path = Path(text)
     if address(text) or is_archive(text) or not path.is_file():
         return text
-    return [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+    if path.suffix.lower() in SUFFIXES:
+        return read_values(read_frame(path), METADATA, "input").dropna().tolist()
+    return [line.strip() for line in lines_of(path.read_bytes())]
 
 
 def run_map(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``redirect-map``."""
+    for name in arguments.output:
+        can_be_written(name, table=form_of(Path(name)) is None)
     given = {} if arguments.sure is None else {"sure": arguments.sure}
     plan = sync.redirect_map(_source(arguments.old), _source(arguments.new), **given, **_options(arguments))
     decisions = ("sure", "look") if arguments.with_look else ("sure",)
@@ -54,18 +58,20 @@ def run_map(arguments: argparse.Namespace) -> int:
     if sys.stdout.isatty() or arguments.output:
         print(as_flags(repr(plan)))
     else:
-        write_text(plan.table, sys.stdout, "csv")
+        return shown(plan.table, None)
     return 0
 
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``check-redirects``."""
+    can_be_written(arguments.output)
+    can_be_written(arguments.report, "report", table=False)
     if not Path(arguments.plan).is_file():
         raise ParameterError.must_be("plan", "a file")
     old = None if arguments.old is None else _source(arguments.old)
     given = {"site": arguments.site, "old": old, "report": arguments.report}
     found = sync.check_redirects(arguments.plan, **given, **_options(arguments))
-    show(found, arguments)
+    status = shown(found, arguments.output)
     counts = found["verdict"].value_counts()
     print(", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()), file=sys.stderr)
-    return int(bool(BAD & set(counts.index)))
+    return status or int(bool(BAD & set(counts.index)))

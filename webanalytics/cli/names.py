@@ -13,11 +13,8 @@ DESCRIPTION = (
     "service."
 )
 
-SERVICE_COMMANDS = {
-    "serve": "Run the hosted API.",
-    "keys": "Create, list, rotate, revoke and restrict the API keys of the hosted API, and change plans.",
-}
-"""Sub-commands that import neither pandas nor charts, with their summaries."""
+SERVICE_COMMANDS = ("serve", "keys")
+"""Sub-commands that import neither pandas nor charts."""
 
 
 def root() -> tuple[argparse.ArgumentParser, Any]:

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -26,8 +27,8 @@ from webanalytics.cli.names import as_flags
 from webanalytics.core.messages import for_terminal
 from webanalytics.errors import MissingExtraError, ParameterError, WriteError
 from webanalytics.operations import AUDIT, by_function
-from webanalytics.runs.frames.output_files import IN_PARTS, write_frame, write_text
-from webanalytics.runs.frames.terminal import counted_rows, failures
+from webanalytics.runs.frames.output_files import FORMATS, IN_PARTS, write_frame, write_text, wrong_suffix
+from webanalytics.runs.frames.terminal import counted_rows, failures, print_table
 from webanalytics.runs.storage.row_folder import keeps_rows
 
 UNWRITTEN = 4
@@ -105,14 +106,19 @@ def keeping(rows: int, *, told: bool) -> Iterator[None]:
         yield
 
 
-def can_be_written(path: Path) -> None:
-    """Refuse, before any work, a file for which a folder's permission or a package is missing."""
+def can_be_written(name: str | None, parameter: str = "output", *, table: bool = True) -> None:
+    """Refuse, before any work, a table of no known format, or a file for which something is missing."""
+    if name is None:
+        return
+    path = Path(name)
+    if table and path.suffix.lower().lstrip(".") not in FORMATS:
+        raise wrong_suffix(path)
     if not path.parent.is_dir():
-        raise ParameterError.must_be("output", f"in an existing folder, and there is no `{path.parent}`")
+        raise ParameterError.must_be(parameter, f"in an existing folder, and there is no `{path.parent}`")
     if not os.access(path.parent, os.W_OK):
-        raise ParameterError.must_be("output", "a file in a folder that can be written to")
+        raise ParameterError.must_be(parameter, "a file in a folder that can be written to")
     if path.exists() and not path.is_file() and not path.is_symlink():
-        raise ParameterError.must_be("output", "a file, or a name that is free")
+        raise ParameterError.must_be(parameter, "a file, or a name that is free")
     package = NEEDED.get(path.suffix.lower())
     if package is not None and find_spec(package[1]) is None:
         raise MissingExtraError(*package)
@@ -145,6 +151,14 @@ def printed(frame: pd.DataFrame, write: Callable[[], None]) -> bool:
         elsewhere(frame, Path("rows.csv"), f"Standard output could not be written: {error.strerror}.")
         return False
     return True
+
+
+def shown(frame: pd.DataFrame, name: str | None) -> int:
+    """Write a table to a file, else print it: as CSV into a pipe; return the exit status."""
+    if name is not None:
+        return 0 if written(frame, name, lambda: write_frame(frame, name)) else UNWRITTEN
+    show = print_table if sys.stdout.isatty() else partial(write_text, kind="csv")
+    return 0 if printed(frame, lambda: show(frame, sys.stdout)) else UNWRITTEN
 
 
 def elsewhere(frame: pd.DataFrame, path: Path, said: str) -> None:

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,11 +13,10 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.logs.table import logs
 from webanalytics.audits.words import LANGUAGES
-from webanalytics.cli.flags import add_command, add_listed
+from webanalytics.cli.flags import add_command, add_listed, named_once
+from webanalytics.cli.row_safety import can_be_written, shown
 from webanalytics.core.strings import counted
 from webanalytics.errors import MissingExtraError
-from webanalytics.runs.frames.output_files import write_frame, write_text
-from webanalytics.runs.frames.terminal import print_table
 
 BRANDED = ("title", "logo", "intro", "prepared_for", "accent")
 """Flags of ``report`` that are handed on as they are."""
@@ -29,33 +27,25 @@ Table = Callable[[Audit, argparse.Namespace], Said]
 def add_saved(commands: Any) -> None:
     """Add the sub-commands ``report``, ``write-sitemap``, ``link-ideas``, ``prune``, ``logs`` and others."""
 
-    def add(run: Any, name: str, summary: str, *, listed: bool = True) -> None:
-        parser = add_command(commands, name, summary)
+    def add(run: Any, name: str, *, listed: bool = True) -> None:
+        parser = add_command(commands, name)
         parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
         if listed:
             parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
         parser.set_defaults(run=partial(_on_saved, run) if listed else run)
         add_listed(parser, name, {"--language": LANGUAGES})
 
-    summary = "Write the report of a saved audit, as HTML or PDF, or of what changed since another."
-    add(run_report, "report", summary, listed=False)
-    summary = "Write the sitemap that a site should have, and say what was left out and why."
-    add(_sitemap, "write-sitemap", summary)
-    summary = "List words in the text of pages that name another page and lead nowhere yet."
-    add(_ideas, "link-ideas", summary)
-    summary = "Say what to do with each page: keep, improve, merge, redirect, noindex or remove."
-    add(_prune, "prune", summary)
-    summary = "List what an audit and an export of a search engine know only together."
-    add(_search, "search-issues", summary)
-    summary = "Set issues of a saved audit aside with a reason, and list those that are."
-    add(_mute, "mute", summary)
-    summary = "Name the parts of a saved audit's site, and score each; its report goes by them."
-    add(_segments, "segments", summary)
-    summary = "Answer agents about saved audits, over the Model Context Protocol."
-    parser = add_command(commands, "mcp", summary, "Clients start it.")
+    add(run_report, "report", listed=False)
+    add(_sitemap, "write-sitemap")
+    add(_ideas, "link-ideas")
+    add(_prune, "prune")
+    add(_search, "search-issues")
+    add(_mute, "mute")
+    add(_segments, "segments")
+    parser = add_command(commands, "mcp", "Clients start it.")
     add_listed(parser, "mcp")
     parser.set_defaults(run=run_mcp)
-    parser = add_command(commands, "logs", "Say which crawlers asked a server for what, by its access logs.")
+    parser = add_command(commands, "logs")
     add_listed(parser, "logs")
     parser.set_defaults(run=run_logs)
 
@@ -79,11 +69,12 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 def _on_saved(run: Table, arguments: argparse.Namespace) -> int:
     """Show the table that is made of a saved audit, and after it what is said of it."""
+    can_be_written(arguments.output)
     found, said = run(Audit.of(arguments.audit, "audit"), arguments)
-    show(found, arguments)
+    status = shown(found, arguments.output)
     if said:
         print(said, file=sys.stderr)
-    return 0
+    return status
 
 
 def _sitemap(audit: Audit, arguments: argparse.Namespace) -> Said:
@@ -120,9 +111,9 @@ def _mute(audit: Audit, arguments: argparse.Namespace) -> Said:
 
 
 def _segments(audit: Audit, arguments: argparse.Namespace) -> Said:
-    given, parts = arguments.patterns, (one.partition("=") for one in arguments.patterns)
-    patterns = given[0] if len(given) == 1 and "=" not in given[0] else {a: b for a, _, b in parts}
-    audit = audit.segments(patterns)
+    given, parts = arguments.patterns, (one.partition("=")[::2] for one in arguments.patterns)
+    one_column = len(given) == 1 and "=" not in given[0]
+    audit = audit.segments(given[0] if one_column else named_once(parts, "patterns"))
     audit.save(arguments.audit)
     return audit.scores(), ""
 
@@ -139,18 +130,8 @@ def run_mcp(arguments: argparse.Namespace) -> int:
 
 def run_logs(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``logs``."""
+    can_be_written(arguments.output)
     found = logs(arguments.files, format=arguments.log_format, verify=arguments.verify)
     print(f"{counted(found.lines, 'line')}, {found.unread_lines:,} unread", file=sys.stderr)
     audit = arguments.audit and Audit.of(arguments.audit, "audit").with_logs(found)
-    show(audit.log_issues() if audit else found.crawlers(), arguments)
-    return 0
-
-
-def show(found: pd.DataFrame, arguments: argparse.Namespace) -> None:
-    """Write a table where ``--output`` says, else print it: as a table on a terminal, as CSV into a pipe."""
-    if arguments.output:
-        print(f"written to {write_frame(found, Path(arguments.output))}", file=sys.stderr)
-    elif sys.stdout.isatty():
-        print_table(found, sys.stdout)
-    else:
-        write_text(found, sys.stdout, "csv")
+    return shown(audit.log_issues() if audit else found.crawlers(), arguments.output)

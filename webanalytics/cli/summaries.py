@@ -1,37 +1,9 @@
-"""What each sub-command does: written by ``python -m webanalytics.generate`` from the command line itself."""
+"""What each sub-command does, for a help that loads none of them."""
 
 from __future__ import annotations
 
-SUMMARIES = {
-    "audit": "Audit pages: score, what to fix first, and every issue.",
-    "compare": "Say what changed between two saved audits.",
-    "redirect-map": "Say which page of a new site takes the place of each page of an old one.",
-    "check-redirects": "Ask each old address where it leads now, beside the plan.",
-    "report": "Write the report of a saved audit, as HTML or PDF, or of what changed since another.",
-    "write-sitemap": "Write the sitemap that a site should have, and say what was left out and why.",
-    "link-ideas": "List words in the text of pages that name another page and lead nowhere yet.",
-    "prune": "Say what to do with each page: keep, improve, merge, redirect, noindex or remove.",
-    "search-issues": "List what an audit and an export of a search engine know only together.",
-    "mute": "Set issues of a saved audit aside with a reason, and list those that are.",
-    "segments": "Name the parts of a saved audit's site, and score each; its report goes by them.",
-    "mcp": "Answer agents about saved audits, over the Model Context Protocol.",
-    "logs": "Say which crawlers asked a server for what, by its access logs.",
-    "watch": "Audit a site as a file says, keep the audit, and tell what changed since the last one.",
-    "crawl": "Audit the pages of a site, found by following links.",
-    "metadata": "Fetch a web page and return its meta tags, headings, images, favicons and related data.",
-    "text": "Fetch a web page and return its readable text with title, description and language.",
-    "readability": "Fetch a page and score the readability of its text with several indices.",
-    "keywords": "Fetch a web page and return its keywords with the frequency of each.",
-    "dane": "Parse and validate a DANE/TLSA record and assess its security level.",
-    "hmac": "Compute an HMAC of a message with a secret, output as hex or base64.",
-    "convert": "Convert an image between WebP, PNG, JPG, GIF and TIFF.",
-    "phones": "Check whether a phone number belongs to a disposable-number service.",
-    "sitemap": "Read a sitemap, or an index of them, into a list of URLs.",
-    "certificates": "Get the certificates that hosts show today, and what is wrong with them.",
-    "live-tlsa": "Say whether the TLSA records of hosts match the certificates that they show today.",
-    "ai-crawlers": "List the crawlers of search engines and AI services that audits know.",
-    "demo": "Serve the sample site, audit it and write tables and charts.",
-    "site": "Serve the sample site on this machine until Ctrl-C.",
-    "serve": "Run the hosted API.",
-    "keys": "Create, list, rotate, revoke and restrict the API keys of the hosted API, and change plans.",
-}
+import tomllib
+from pathlib import Path
+
+FILE = Path(__file__).with_suffix(".toml")
+SUMMARIES: dict[str, str] = tomllib.loads(FILE.read_text("utf-8"))

@@ -27,6 +27,7 @@ from webanalytics.cli.flags import (
     SECRET_VARIABLE,
     SETTING,
     TAKEN,
+    add_command,
     add_listed,
     common,
     crawl_flags,
@@ -47,7 +48,6 @@ from webanalytics.cli.row_safety import (
     written,
 )
 from webanalytics.cli.saved import add_saved
-from webanalytics.cli.summaries import SUMMARIES
 from webanalytics.cli.updates import add_crawlers
 from webanalytics.cli.watch import add_watch
 from webanalytics.core.messages import for_terminal
@@ -56,8 +56,9 @@ from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WriteError
 from webanalytics.operations import METADATA, OPERATIONS, Operation, by_function
 from webanalytics.runs.backends.hosted import Hosted
-from webanalytics.runs.frames.input_files import SUFFIXES, read_csv, read_frame
-from webanalytics.runs.frames.output_files import FORMATS, write_text, wrong_suffix
+from webanalytics.runs.frames.input_files import SUFFIXES, lines_of, read_frame, read_table
+from webanalytics.runs.frames.inputs import read_values
+from webanalytics.runs.frames.output_files import write_text
 from webanalytics.runs.frames.terminal import print_errors, print_table
 
 EXAMPLES: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
@@ -67,16 +68,10 @@ MANY = 1_000
 """Rows whose frame takes so long to make that it is said."""
 
 
-HOSTS = {
-    "certificates": "Get the certificates that hosts show today, and what is wrong with them.",
-    "live-tlsa": "Say whether the TLSA records of hosts match the certificates that they show today.",
-}
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser, commands = root()
-    audit = commands.add_parser("audit", help="Audit pages: score, what to fix first, and every issue.")
+    audit = add_command(commands, "audit")
     audits.add_compare(commands)
     add_moves(commands)
     add_saved(commands)
@@ -85,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, function="audit")
-    crawl = commands.add_parser("crawl", help="Audit the pages of a site, found by following links.")
+    crawl = add_command(commands, "crawl")
     common(crawl, "start", screen=True)
     setting_flag(crawl, METADATA.parameter("body"))
     crawl_flags(crawl)
@@ -94,28 +89,28 @@ def parser() -> argparse.ArgumentParser:
     crawl.set_defaults(run=_run_operation, function="crawl")
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
-    sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
+    sitemap = add_command(commands, "sitemap")
     common(sitemap, "url", "site", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
-    for name, summary in HOSTS.items():
-        host = commands.add_parser(name, help=summary)
+    for name in ("certificates", "live-tlsa"):
+        host = add_command(commands, name)
         common(host, "host", "host", hosted=False)
         host.add_argument("--resolver", metavar="ADDRESS", help="validating resolver that you trust")
         host.add_argument("--ca", metavar="FILE", help="roots that are trusted in place of the system's")
         host.set_defaults(run=_run_operation, function=name.replace("-", "_"))
     add_crawlers(commands)
-    demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
+    demo = add_command(commands, "demo")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
     demo.set_defaults(run=_run_demo)
-    site = commands.add_parser("site", help="Serve the sample site on this machine until Ctrl-C.")
+    site = add_command(commands, "site")
     site.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
     site.set_defaults(run=_run_site)
-    for name, summary in SERVICE_COMMANDS.items():  # they are listed here and have a parser of their own
-        commands.add_parser(name, help=summary)
+    for name in SERVICE_COMMANDS:  # they are listed here and have a parser of their own
+        add_command(commands, name)
     for name, command in commands.choices.items():
         command.set_defaults(help=command.format_help)
         example = f"Example: webanalytics {name} {EXAMPLES[name]}".strip() if name in EXAMPLES else ""
-        command.description = f"{command.description or SUMMARIES.get(name, '')} {example}".strip()
+        command.description = f"{command.description} {example}".strip()
     return parser
 
 
@@ -123,7 +118,8 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     name = operation.function
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
-    common(parser, operation.subject, operation.kind, taken=[item.keyword for item in operation.settings])
+    taken = [item.keyword for item in operation.settings]
+    common(parser, operation.subject, operation.kind, taken=taken, files=bool(operation.column_pattern))
     if name in ACTIONS and operation.kind not in RECORDS["allow_private"].serves:
         group = parser.add_argument_group(f"options of {' and '.join(ACTIONS[name])}")
         option_flag(group, RECORDS["allow_private"], hosted=False)  # of an address that the action fetches
@@ -141,28 +137,37 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if arguments.input is not None:
         if given:
             raise ParameterError.must_be("input", "left out where inputs are given")
-        return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
+        return read_table(_standard_input()) if arguments.input == "-" else read_frame(arguments.input)
     operation = by_function(arguments.function)
     refuse_passwords(operation, [*given, *(getattr(arguments, "sitemap", None) or ())])
-    if operation is None or operation.column_pattern:  # else any text is an input, none a file
+    any_text = operation is not None and not operation.column_pattern
+    if not any_text:  # else none is a file
         tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
         missing = next((text for text in tables if not Path(text).exists()), None)
         if missing is not None:
             raise ParameterError.must_be("input", f"a file that is there: no such file: {missing}")
-        if tables and len(given) == 1:
+        if tables:
+            if len(given) > 1:
+                raise ParameterError.must_be("input", f"one file where it is a table, as {tables[0]} is")
             return read_frame(given[0])
     if not given and getattr(arguments, "sitemap", None) and arguments.function != "crawl":
         return None
-    if not given and not sys.stdin.isatty():
-        given = [line.strip() for line in sys.stdin if line.strip()]
+    if not given and not (sys.stdin and sys.stdin.isatty()):
+        listed = lines_of(_standard_input())
+        given = listed if any_text else [line.strip() for line in listed]
     if not given:
         raise ParameterError.on("input", "is required where no inputs are given")
     return given
 
 
+def _standard_input() -> bytes:
+    """Return what comes from standard input, which may be closed."""
+    return b"" if sys.stdin is None else sys.stdin.buffer.read()
+
+
 def _line_of(path: str, flag: str) -> str:
     try:
-        return Path(path).read_text("utf-8").rstrip("\r\n")
+        return Path(path).read_text("utf-8-sig").rstrip("\r\n")
     except OSError as error:
         raise ParameterError.must_be(flag, f"a file that can be read: {error.strerror}") from None
     except ValueError:
@@ -233,12 +238,13 @@ def _run_operation(arguments: argparse.Namespace) -> int:
         return ACTIONS[arguments.function][first][1](others, arguments)
     function: Callable[..., pd.DataFrame | Audit] = getattr(sync, arguments.function)
     inputs, keywords = _inputs(arguments), _keywords(arguments)
-    _check_output(arguments)
+    can_be_written(arguments.output)
     audits.check(arguments)
     if arguments.function not in ("sitemap", "crawl", "certificates", "live_tlsa"):
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
-        inputs = inputs[arguments.column or inputs.columns[0]].tolist()
+        column = arguments.column or next(iter(inputs.columns), None)
+        inputs = read_values(inputs, METADATA, "input", column).tolist()
     with kept_on_disk(inputs, keywords, arguments) as more:
         return _answer(lambda: function(inputs, **keywords, **more), arguments)
 
@@ -290,16 +296,6 @@ def _without_attributes(error: BaseException) -> str:
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
     say(as_flags(str(message)))
-
-
-def _check_output(arguments: argparse.Namespace) -> None:
-    """Refuse a file that cannot be written before any work is done."""
-    if arguments.output is None:
-        return
-    path = Path(arguments.output)
-    if path.suffix.lower().lstrip(".") not in FORMATS:
-        raise wrong_suffix(path)
-    can_be_written(path)
 
 
 def _write(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> bool:

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from webanalytics.audits.ai.roster import ai_crawlers, update_roster
+from webanalytics.cli.flags import add_command
+from webanalytics.cli.row_safety import shown
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.records.phones.phone_list import UpdateReport, update
 from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.boundary import Run, run_plain
-from webanalytics.runs.frames.output_files import write_text
-from webanalytics.runs.frames.terminal import print_table
 
 
 def add_crawlers(commands: Any) -> None:
     """Add the sub-command ``ai-crawlers``."""
-    summary = "List the crawlers of search engines and AI services that audits know."
-    parser = commands.add_parser(
-        "ai-crawlers",
-        help=summary,
-        description=f"{summary} 'ai-crawlers update FILE|URL' puts a newer list in its place.",
-    )
+    more = "'ai-crawlers update FILE|URL' puts a newer list in its place."
+    parser = add_command(commands, "ai-crawlers", more)
     parser.add_argument("action", nargs="*", metavar="update FILE|URL", help="a CSV file or its address")
     parser.add_argument(
         "--allow-private", action="store_true", help="the list may be on a private or local host"
@@ -38,9 +32,8 @@ def run_crawlers(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``ai-crawlers``."""
     action = arguments.action
     if not action:
-        show = print_table if sys.stdout.isatty() else partial(write_text, kind="csv")
-        show(ai_crawlers(), sys.stdout)
-    elif action[0] == "update" and len(action) == 2:
+        return shown(ai_crawlers(), None)
+    if action[0] == "update" and len(action) == 2:
         print(update_roster(content_of(action[1], arguments.allow_private)))
     else:
         raise ParameterError.must_be("update", "one file or URL")

@@ -57,10 +57,7 @@ WORDS: dict[type, str] = {str: "text", list: "a list", dict: "a table"}
 
 def add_watch(commands: Any) -> None:
     """Add the sub-command ``watch``."""
-    summary = "Audit a site as a file says, keep the audit, and tell what changed since the last one."
-    parser = add_command(
-        commands, "watch", summary, "Exit status 1: something was told; 3: nothing answered."
-    )
+    parser = add_command(commands, "watch", "Exit status 1: something was told; 3: nothing answered.")
     parser.add_argument("config", metavar="CONFIG", help="TOML file")
     parser.add_argument("--init", action="store_true", help="write an example to CONFIG, and do nothing else")
     parser.set_defaults(run=run_watch)

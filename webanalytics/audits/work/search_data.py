@@ -22,6 +22,7 @@ from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.input_files import (
     SUFFIXES,
     bounded_zip,
+    decoded,
     in_bounds,
     most_inflated,
     read_csv,
@@ -184,12 +185,7 @@ def _of_file(path: Path, suffix: str) -> Iterator[pd.DataFrame]:
 def _content(file: IO[bytes] | gzip.GzipFile, most: int) -> str:
     data = file.read(most + 1)
     in_bounds(len(data), most)
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:  # as a spreadsheet saves it
-        return data.decode("cp1252", "replace")
+    return decoded(data, spreadsheet=True)
 
 
 def _of_text(text: str) -> Iterator[pd.DataFrame]:

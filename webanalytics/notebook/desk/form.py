@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from webanalytics.notebook.widgets.parts import button, labelled, row
 from webanalytics.operations import AUDIT, METADATA
 from webanalytics.records.hmac.widget import SecretField
 from webanalytics.runs.backends.hosted import Hosted
-from webanalytics.runs.frames.input_files import MOST_COLUMNS, read_csv
+from webanalytics.runs.frames.input_files import decoded, read_table
 from webanalytics.runs.frames.inputs import read_values
 from webanalytics.urls import address, is_web, lacks_scheme
 
@@ -70,7 +68,6 @@ def _typed(field: SecretField) -> str:
 
 
 MOST_URLS = 100_000
-_SEPARATORS = (",", ";", "\t")
 
 
 @dataclass(frozen=True)
@@ -111,27 +108,12 @@ def read_upload(name: str, content: bytes) -> pd.DataFrame:
     """Return an uploaded CSV, or text file with one URL per line; raises `ParameterError` for others."""
     if b"\0" in content[:1000]:
         raise ParameterError.must_be("upload", "a CSV or text file")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:  # what Excel writes as CSV in western Europe
-        text = content.decode("cp1252", "replace")
     if name.lower().endswith(".txt"):
-        return pd.DataFrame({"url": text.splitlines()}, dtype=object)
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    separator = max(_SEPARATORS, key=first.count)
-    if _columns(first, separator) > MOST_COLUMNS:  # a row this wide takes long to read
-        raise ParameterError.on("upload", f"must have at most {MOST_COLUMNS:,} columns")
+        return pd.DataFrame({"url": decoded(content, spreadsheet=True).splitlines()}, dtype=object)
     try:
-        return read_csv(io.StringIO(text), separator)
-    except (ValueError, pd.errors.ParserError):
-        raise ParameterError.must_be("upload", "a well-formed CSV file") from None
-
-
-def _columns(line: str, separator: str) -> int:
-    try:
-        return len(next(csv.reader([line], delimiter=separator), []))
-    except csv.Error:  # a cell longer than the reader's limit
-        return 0
+        return read_table(content)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("`input`", "`upload`"), "upload") from None
 
 
 def urls_in_table(table: pd.DataFrame, column: str | None = None) -> Urls:

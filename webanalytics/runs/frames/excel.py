@@ -135,6 +135,6 @@ def _write_cell(sheet: Any, row: int, place: int, value: Any, style: Callable[[A
 
 def _storable(text: str) -> str:
     """Return a text without characters that no workbook can hold, cut to the length of a cell."""
-    text = for_xml(encodable(text, "?")).replace("\r", "")[:LONGEST_CELL]
+    text = for_xml(encodable(text, "?")).replace("\r\n", "\n").replace("\r", "\n")[:LONGEST_CELL]
     marked_up = text.startswith("<r>") and text.endswith("</r>")  # which would be written as it stands
     return f"{text[: LONGEST_CELL - 1]} " if marked_up else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import zipfile
@@ -17,7 +18,15 @@ from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.frames.foreign import frame_of_arrow
 from webanalytics.runs.storage.store import opened_parquet
 
-_INPUT = re.compile(r"\s*((?a:https?)://|\+\d{6})", re.I)
+_ADDRESS = re.compile(r"\s*(?a:https?)://", re.I)
+_INPUT = re.compile(
+    rf"{_ADDRESS.pattern}|\s*(\+[\d ().-]{{6}}|(\S+\s.*)?\bTLSA\s+\d|[0-3]\s+[01]\s+[0-2]\s+[\da-f]{{16}})",
+    re.I,
+)
+_DIGITS = re.compile(r"\s*\(?\d[\d ().-]{6,}$")
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+"""How workbooks write control characters, which openpyxl leaves as it is: `_x000D_` is a carriage return."""
+_SEPARATORS = ",;\t"
 MOST_COLUMNS = 1000
 """Columns of a CSV file that is read."""
 MOST_OF_SHEET = 100
@@ -53,32 +62,75 @@ def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
     """Read a table from an open text file; every cell stays text."""
     frame = pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False, header=None)
     if frame.shape[1] > MOST_COLUMNS:
-        raise ParameterError.on("input", f"must have at most {MOST_COLUMNS:,} columns")
-    if frame.empty or any(_INPUT.match(cell) for cell in frame.iloc[0]):
+        raise _too_wide()
+    return _headed(frame)
+
+
+def read_table(content: bytes, separators: str = _SEPARATORS) -> pd.DataFrame:
+    """Read the bytes of a CSV file as spreadsheets write it: with the separator that its first line has."""
+    text = decoded(content, spreadsheet=True)
+    if named := re.match(r'"?sep=([,;\t])"?(\r?\n|\r)', text, re.I):  # a line for Excel alone
+        separators, text = named[1], text[named.end() :]
+    first = next(filter(str.strip, io.StringIO(text, newline="")), "")
+    if _ADDRESS.match(first):  # a semicolon may be a part of an address
+        separators = separators.replace(";", "") or separators
+    outside = re.sub(r'"[^"]*"?', "", first)
+    separator = max(separators, key=outside.count)
+    if outside.count(separator) >= MOST_COLUMNS:  # a row this wide takes long to read
+        raise _too_wide()
+    try:
+        return read_csv(io.StringIO(text, newline=""), separator)
+    except ParameterError:
+        raise
+    except ValueError:
+        raise ParameterError.must_be("input", "a well-formed CSV file") from None
+
+
+def decoded(content: bytes, *, spreadsheet: bool = False) -> str:
+    """Return the text of a file in UTF-8 or marked UTF-16; of a spreadsheet in Windows-1252, too."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if not spreadsheet:
+            raise ParameterError.must_be("input", "text in UTF-8") from None
+        return content.decode("cp1252", "replace")  # what Excel writes as CSV in western Europe
+
+
+def lines_of(content: bytes) -> list[str]:
+    """Return the lines of a text that are not blank; only line feeds and carriage returns end one."""
+    lines = io.StringIO(decoded(content), newline=None).read().split("\n")
+    return [line for line in lines if line.strip()]
+
+
+def _headed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose first row names the columns, unless it holds an input itself."""
+    first = [] if frame.empty else frame.iloc[0].tolist()
+    if not first or any(map(_INPUT.match, first)) or (len(first) == 1 and _DIGITS.match(first[0])):
         return frame.rename(columns=str)
-    headed = frame.iloc[1:].reset_index(drop=True)
-    headed.columns = pd.Index(frame.iloc[0].tolist())
-    return headed
+    return frame.iloc[1:].reset_index(drop=True).set_axis(pd.Index(first), axis=1)
+
+
+def _too_wide() -> ParameterError:
+    return ParameterError.on("input", f"must have at most {MOST_COLUMNS:,} columns")
 
 
 def _read(path: Path, suffix: str) -> pd.DataFrame:
     if suffix in (".csv", ".tsv"):
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return read_csv(file, "," if suffix == ".csv" else "\t")
+        return read_table(path.read_bytes(), _SEPARATORS if suffix == ".csv" else "\t")
     if suffix == ".txt":
-        lines = path.read_text("utf-8-sig").splitlines()
-        return pd.DataFrame({"input": [line for line in lines if line.strip()]}, dtype=object)
+        return pd.DataFrame({"input": lines_of(path.read_bytes())}, dtype=object)
     if suffix in (".json", ".jsonl"):
-        text = path.read_text("utf-8-sig")
-        rows = (
-            [json.loads(line) for line in text.splitlines() if line]
-            if suffix == ".jsonl"
-            else json.loads(text)
-        )
-        return pd.DataFrame(rows if isinstance(rows, list) else [rows])
+        content = path.read_bytes()
+        rows = json.loads(decoded(content)) if suffix == ".json" else [*map(json.loads, lines_of(content))]
+        # objects: an escape may be half a character, which no column of text holds
+        return pd.DataFrame(rows if isinstance(rows, list) else [rows], dtype=object)
     if suffix in (".parquet", ".arrow"):
         return frame_of_arrow(_table(path, suffix))
-    return next(sheets(path), pd.DataFrame()).astype(str)
+    first = next((table for table in sheets(path) if table.shape[1]), pd.DataFrame())
+    names, cells = [*first.columns], first.astype(str).to_numpy().tolist()
+    return _headed(pd.DataFrame([names, *cells]) if names else first)
 
 
 def sheets(path: Path) -> Iterator[pd.DataFrame]:
@@ -87,13 +139,26 @@ def sheets(path: Path) -> Iterator[pd.DataFrame]:
 
     with bounded_zip(path), path.open("rb") as file:
         for sheet in load_workbook(file, read_only=True, data_only=True).worksheets:
-            rows = sheet.iter_rows(max_col=MOST_OF_SHEET, values_only=True)
+            rows = filter(_holds, sheet.iter_rows(max_col=MOST_OF_SHEET, values_only=True))
             names = next(rows, ())
             width = max((place for place, name in enumerate(names, 1) if name is not None), default=0)
-            cells = [
-                ["" if cell is None else cell for cell in row[:width]] for row in rows if any(row[:width])
-            ]
-            yield pd.DataFrame(cells, columns=["" if name is None else str(name) for name in names[:width]])
+            cells = [[_cell(cell) for cell in row[:width]] for row in rows if _holds(row[:width])]
+            columns = [str(_cell(name)) for name in names[:width]]
+            yield pd.DataFrame(
+                cells, columns=columns, dtype=object
+            )  # else a fraction makes all of them floats
+
+
+def _holds(row: tuple[Any, ...]) -> bool:
+    return any(cell not in (None, "") for cell in row)
+
+
+def _cell(value: Any) -> Any:
+    """Return what a cell shows: nothing as no text, and a whole number without the point some tools write."""
+    if isinstance(value, str):
+        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return "" if value is None else int(value) if whole else value
 
 
 def most_inflated(path: Path) -> int:

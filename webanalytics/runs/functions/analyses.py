@@ -1,35 +1,14 @@
-"""What a worker imports while a first call does the rest: written by ``python -m webanalytics.generate``."""
+"""What a worker imports while a first call does the rest; its file is by `webanalytics.generate`."""
 
 from __future__ import annotations
 
-DECLARED = (
-    "hmac",
-    "metadata",
-    "readability",
-    "text",
-)
+import json
+from pathlib import Path
+
+_WRITTEN = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+
+DECLARED: tuple[str, ...] = tuple(_WRITTEN["declared"])
 """The functions that follow from their declarations alone."""
 
-ANALYSES: dict[str, tuple[str, ...]] = {
-    "audit": (
-        "webanalytics.page.metadata:analyse",
-        "webanalytics.page.text.text:analyse",
-        "webanalytics.page.readability.readability:analyse",
-        "webanalytics.page.keywords.keywords:analyse",
-        "webanalytics.page.facts.facts:analyse",
-    ),
-    "convert": ("webanalytics.records.images.convert:analyse",),
-    "crawl": (
-        "webanalytics.page.metadata:analyse",
-        "webanalytics.page.text.text:analyse",
-        "webanalytics.page.readability.readability:analyse",
-        "webanalytics.page.keywords.keywords:analyse",
-        "webanalytics.page.facts.facts:analyse",
-        "webanalytics.page.facts.outlinks:analyse",
-    ),
-    "keywords": ("webanalytics.page.keywords.keywords:analyse",),
-    "metadata": ("webanalytics.page.metadata:analyse",),
-    "readability": ("webanalytics.page.readability.readability:analyse",),
-    "text": ("webanalytics.page.text.text:analyse",),
-}
+ANALYSES: dict[str, tuple[str, ...]] = {name: tuple(these) for name, these in _WRITTEN["analyses"].items()}
 """By function, the analyses of pages and images."""
