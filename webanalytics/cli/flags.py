@@ -31,6 +31,8 @@ SCREEN = "summary"
 
 def add_command(commands: Any, name: str, more: str = "") -> argparse.ArgumentParser:
     """Add a sub-command of its own; its help may go on, such as with what its exit status says."""
+    if name not in SUMMARIES:
+        raise ValueError(f"cli/summaries.toml must say what `{name}` does.")
     said = f"{SUMMARIES[name]} {more}".strip()
     parser: argparse.ArgumentParser = commands.add_parser(name, help=SUMMARIES[name], description=said)
     return parser

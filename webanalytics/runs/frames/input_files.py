@@ -144,9 +144,8 @@ def sheets(path: Path) -> Iterator[pd.DataFrame]:
             width = max((place for place, name in enumerate(names, 1) if name is not None), default=0)
             cells = [[_cell(cell) for cell in row[:width]] for row in rows if _holds(row[:width])]
             columns = [str(_cell(name)) for name in names[:width]]
-            yield pd.DataFrame(
-                cells, columns=columns, dtype=object
-            )  # else a fraction makes all of them floats
+            # objects: else a fraction makes all numbers of its column floats
+            yield pd.DataFrame(cells, columns=columns, dtype=object)
 
 
 def _holds(row: tuple[Any, ...]) -> bool:
