@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     status = _status(sys.argv[1:] if arguments is None else list(arguments))
+    _give_up_output()
     if arguments is None and status in (130, 143):
         _end_soon()
     return status
@@ -64,11 +65,18 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.EN
 
 
 def _give_up_output() -> None:
-    """Let what still waits for standard output go nowhere, unless it is taken after all."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Let what still waits for a standard stream go nowhere, unless it is taken after all."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # and Python would end with a status of its own
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _say(text: str) -> None:
+    """Write to standard error in one piece, since other processes may write too; it may be full."""
+    with suppress(OSError):
+        sys.stderr.write(f"webanalytics: {text}\n")
 
 
 def _open_all() -> None:
@@ -96,28 +104,24 @@ def _status(arguments: list[str]) -> int:
         sys.stdout.flush()
         return status
     except WriteError as error:
-        sys.stderr.write(f"webanalytics: {as_flags(str(error))}\n")
+        _say(as_flags(str(error)))
         return 4
     except WebAnalyticsError as error:
-        said = f"webanalytics: {as_flags(str(error))}\n"
-        sys.stderr.write(said)  # in one piece: other processes may write too
+        _say(as_flags(str(error)))
         return 2
     except BrokenPipeError:  # the reader of the pipe has seen enough
-        _give_up_output()
         return 0
     except OSError as error:
         if error.filename is not None:  # such as a name too long
-            sys.stderr.write(f"webanalytics: {error.strerror}: {error.filename}\n")
+            _say(f"{error.strerror}: {error.filename}")
             return 2
         if error.errno not in _FULL:
             raise
-        _give_up_output()
-        with suppress(OSError):  # messages may go to the same disk
-            sys.stderr.write(f"webanalytics: Standard output could not be written: {error.strerror}.\n")
+        _say(f"Standard output could not be written: {error.strerror}.")
         return 4
     except KeyboardInterrupt as interrupt:
         if isinstance(interrupt, AuditInterrupted):  # of a call that cannot show a part of its rows
-            sys.stderr.write(f"webanalytics: {str(interrupt).partition(';')[0]}; nothing is written\n")
+            _say(f"{str(interrupt).partition(';')[0]}; nothing is written")
         return 143 if type(interrupt).__name__ == "Terminated" else 130
 
 
