@@ -30,9 +30,6 @@ VERY_DIFFICULT = 30
 ENOUGH_LETTERS = 200
 """From this many letters of text, the detected language is considered certain."""
 
-SURE_OF_PROSE = 0.8
-"""Probability from which a line is in another language than is declared: more than lists of names have."""
-
 SURELY = 0.9
 """Share of the least words below which a main text is surely short: on a page alone, template is guessed."""
 
@@ -152,7 +149,7 @@ def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
-    from webanalytics.page.text.language import candidates, told_apart  # they take the model along
+    from webanalytics.page.text.language import detect  # it takes the model along
 
     columns = ("lang", "language", "text", "wordCount", "sentenceCount")
     for row, declared, detected, text, words, sentences in site.read(*columns):
@@ -160,14 +157,14 @@ def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
         if not named or not detected or not_prose(words, sentences):
             continue
         if not same_language(named[1].lower(), detected) and _is_enough(text or ""):
-            shown = _longest(text)
-            found, chance = next(iter(told_apart(shown, candidates(shown)).items()), ("", 0.0))
-            if chance >= SURE_OF_PROSE and not same_language(named[1].lower(), found):
+            # bylines, headings and lists of names are in any language
+            shown = _longest(text if detected in WITHOUT_SPACES else _sentences(text))
+            if shown and not same_language(named[1].lower(), detect(shown) or detected):
                 yield Finding(row, evidence=f"declared {declared.strip()}, written in {detected}: {shown}")
 
 
 def _longest(text: str) -> str:
-    """Return the beginning of the longest line: a byline or a heading is in any language."""
+    """Return the beginning of the longest line."""
     return max(text.split("\n"), key=len)[:150]
 
 
