@@ -73,6 +73,10 @@ class ParameterError(WebAnalyticsError, ValueError):
     def __reduce__(self) -> tuple[type[ParameterError], tuple[str | Message, str]]:
         return type(self), (self.message or str(self), self.parameter)
 
+    def of(self, parameter: str) -> ParameterError:
+        """Return the same error for what the caller knows by another name."""
+        return ParameterError(str(self).replace(f"`{self.parameter}`", f"`{parameter}`"), parameter)
+
     @classmethod
     def required(cls, parameter: str) -> ParameterError:
         """Return the error for a missing argument."""

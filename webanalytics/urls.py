@@ -328,6 +328,16 @@ def host_of(url: object) -> str:
     return parts_of(url).netloc.rpartition("@")[2].lower()
 
 
+def behind_host(url: str) -> str:
+    """Return what is behind the host of an address, with no slash at the end of its path.
+
+    >>> behind_host("https://a.example/tea/?id=7#top"), behind_host("http://b.example"), behind_host("http://[")
+    ('/tea?id=7', '/', '/')
+    """
+    parts = parts_of(url)
+    return (parts.path.rstrip("/") or "/") + (f"?{parts.query}" if parts.query else "")
+
+
 ARCHIVE_SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
 """How the names of web archives end."""
 

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     status = _status(sys.argv[1:] if arguments is None else list(arguments))
-    _give_up_output()
+    _give_up_streams()
     if arguments is None and status in (130, 143):
         _end_soon()
     return status
@@ -64,7 +64,7 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.EN
 """What a system says of a stream that takes nothing more."""
 
 
-def _give_up_output() -> None:
+def _give_up_streams() -> None:
     """Let what still waits for a standard stream go nowhere, unless it is taken after all."""
     for stream in (sys.stdout, sys.stderr):
         try:

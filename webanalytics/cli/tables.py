@@ -141,15 +141,8 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     operation = by_function(arguments.function)
     refuse_passwords(operation, [*given, *(getattr(arguments, "sitemap", None) or ())])
     any_text = operation is not None and not operation.column_pattern
-    if not any_text:  # else none is a file
-        tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
-        missing = next((text for text in tables if not Path(text).exists()), None)
-        if missing is not None:
-            raise ParameterError.must_be("input", f"a file that is there: no such file: {missing}")
-        if tables:
-            if len(given) > 1:
-                raise ParameterError.must_be("input", f"one file where it is a table, as {tables[0]} is")
-            return read_frame(given[0])
+    if not any_text and (table := _table(given)) is not None:  # else none is a file
+        return table
     if not given and getattr(arguments, "sitemap", None) and arguments.function != "crawl":
         return None
     if not given and not (sys.stdin and sys.stdin.isatty()):
@@ -158,6 +151,17 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if not given:
         raise ParameterError.on("input", "is required where no inputs are given")
     return given
+
+
+def _table(given: Sequence[str]) -> pd.DataFrame | None:
+    """Return the table that the only input is a file of; raises `ParameterError` for one among others."""
+    tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
+    missing = next((text for text in tables if not Path(text).exists()), None)
+    if missing is not None:
+        raise ParameterError.must_be("input", f"a file that is there: no such file: {missing}")
+    if tables and len(given) > 1:
+        raise ParameterError.must_be("input", f"one file where it is a table, as {tables[0]} is")
+    return read_frame(tables[0]) if tables else None
 
 
 def _standard_input() -> bytes:

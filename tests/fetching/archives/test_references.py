@@ -147,9 +147,8 @@ def test_what_was_not_modified_is_as_it_was(path: Path, kind: str, more: dict[st
     (found,) = read(write(path, older, first, same))
     assert (found.html, found.http_status, found.headers) == (BODY.decode(), 200, "Content-Type: text/html")
     assert found.fetched_at == "2026-11-23T10:00:00+00:00"
-    assert [entry.html for entry in read(write(path, first, same, newer), duplicates="all")][
-        1
-    ] == BODY.decode()
+    between = list(read(write(path, first, same, newer), duplicates="all"))[1]
+    assert between.html == BODY.decode()
     (found,) = read(write(path, same))
     assert found.error == "The content of the page is in an archive that was not given."
 
@@ -168,11 +167,8 @@ def test_a_robots_txt_that_was_not_modified_is_read(path: Path) -> None:
 @pytest.mark.parametrize("names_answer", [True, False])
 def test_what_answers_no_get_is_no_page(path: Path, method: str, names_answer: bool) -> None:
     """ISO 28500, WARC-Concurrent-To: request and answer name each other, in either direction."""
-    url, later, asked = (
-        "https://a.example/x",
-        "2026-11-23T10:00:00Z",
-        f"{method} /x HTTP/1.1\r\n\r\n".encode(),
-    )
+    url, later = "https://a.example/x", "2026-11-23T10:00:00Z"
+    asked = f"{method} /x HTTP/1.1\r\n\r\n".encode()
     names = ["<urn:uuid:1>", "<urn:uuid:2>"]
     one, other = (
         ({"WARC_Concurrent_To": names[1]}, {}) if names_answer else ({}, {"WARC_Concurrent_To": names[0]})

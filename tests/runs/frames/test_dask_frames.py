@@ -44,10 +44,11 @@ def nulls(frame: pd.DataFrame) -> pd.DataFrame:
 def test_pages_are_asked_host_by_host_from_one_partition_each(function: str) -> None:
     with Origin() as origin:
         frame = pd.DataFrame({"n": range(12), "url": origin.urls(4, 3)}, index=range(100, 112))
-        lazy = getattr(wa, function)(dd.from_pandas(frame, npartitions=4), **OPTIONS)
+        # the origin shares this process, whose pauses come off a gap
+        lazy = getattr(wa, function)(dd.from_pandas(frame, npartitions=4), **(OPTIONS | {"delay": 0.8}))
         assert origin.visits == []
         got = computed(lazy)
-        assert min(origin.gaps().values()) >= BUSY * 0.3
+        assert min(origin.gaps().values()) >= BUSY * 0.8
         assert len(origin.visits) == 4 + 12
         wanted = getattr(wa, function)(frame, allow_private=True, progress=False)
     wanted = wanted.raw if function == "audit" else wanted

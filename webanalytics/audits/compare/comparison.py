@@ -14,6 +14,7 @@ import pandas as pd
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.score import ScoreChange
 from webanalytics.audits.selection import has_segments, segments_of
+from webanalytics.urls import behind_host
 
 if TYPE_CHECKING:
     from webanalytics.audits.compare.differences import Judged
@@ -266,7 +267,7 @@ class Comparison:
         sides = (("first", self.before.site.stopped), ("second", self.after.site.stopped))
         parts = [f"Part of the site, the {name} time: {said}" for name, said in sides if said]
         old, new = (side.rows.keys() for side in self._judged)
-        gone, came = [_path(url) for url in old - new], {_path(url) for url in new - old}
+        gone, came = [behind_host(url) for url in old - new], {behind_host(url) for url in new - old}
         moved = sum(path in came for path in gone)
         if moved > max(1, MOST_OF_A_SITE * min(len(old), len(new))):
             parts.append(
@@ -285,8 +286,3 @@ class Comparison:
         from webanalytics.audits.overview.display import as_html
 
         return as_html(self.overview())
-
-
-def _path(url: str) -> str:
-    """Return what is left of an address without its scheme, its host and the slash at its end."""
-    return url.partition("://")[2].partition("/")[2].rstrip("/")

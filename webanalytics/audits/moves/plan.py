@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
-from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from webanalytics.core.option_types import PageOptions
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.schema import frame_of
+from webanalytics.urls import behind_host
 
 __all__ = ["redirect_map"]
 
@@ -151,7 +151,7 @@ class RedirectMap:
         return len(self.table)
 
     def __repr__(self) -> str:
-        return as_text(self._overview(_path))
+        return as_text(self._overview(behind_host))
 
     def _repr_html_(self) -> str:
         return as_html(self._overview(str))
@@ -232,9 +232,8 @@ async def redirect_map(
     known = Vocabulary()
     pages, targets = known.described(before), known.described(after)
     near = nearest(known, pages, targets, 2, embed)
-    paths = {
-        form(page.url): place for form in (_step, _path) for place, page in reversed(list(enumerate(targets)))
-    }
+    backwards = list(enumerate(targets))[::-1]
+    paths = {form(page.url): place for form in (_step, behind_host) for place, page in backwards}
     said = before.get("canonical_url"), before.get("final_url")
     rows = []
     for place, (page, found) in enumerate(zip(pages, near, strict=True)):
@@ -267,19 +266,13 @@ def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def _path(url: str) -> str:
-    """Return what is behind the host, with no slash at the end."""
-    parts = urlsplit(url)
-    return (parts.path.rstrip("/") or "/") + (f"?{parts.query}" if parts.query else "")
-
-
 def _step(url: str) -> str:
     """Return the same in lower case, without what tells the program that makes a page.
 
     >>> _step("https://a.example/Tea/Index.php"), _step("https://a.example/tea.html?id=7")
     ('/tea', '/tea?id=7')
     """
-    path, *query = _path(url).lower().split("?", 1)
+    path, *query = behind_host(url).lower().split("?", 1)
     return "?".join([_PROGRAM.sub("", path) or "/", *query])
 
 
@@ -292,11 +285,11 @@ class _Choice(NamedTuple):
 
 def _declared(page: Described, said: list[object], paths: Mapping[str, int]) -> _Choice | None:
     """Return the target that a page has by its own address, its canonical one or its redirects."""
-    own = paths.get(_path(page.url), paths.get(_step(page.url)))
+    own = paths.get(behind_host(page.url), paths.get(_step(page.url)))
     if own is not None:
         return _Choice(own, "same address")
     for other in map(normal_address, said):
-        place = paths.get(_path(other)) if other and _path(other) != "/" else None
+        place = paths.get(behind_host(other)) if other and behind_host(other) != "/" else None
         if place is not None:
             return _Choice(place, "canonical")
     return None
@@ -325,7 +318,7 @@ def _row(
     thin = page.thin or targets[first.place].thin
     row |= _target(targets, first.place, first, second)
     row["method"] = "title and address" if thin else "text"
-    home = _path(targets[first.place].url) == "/" and _path(page.url) != "/"
+    home = behind_host(targets[first.place].url) == "/" and behind_host(page.url) != "/"
     enough = max(sure, SURE_WHEN_THIN) if thin else sure
     alone = second is None or second.score <= BEHIND * first.score
     alike = first.score >= (min(enough, CLEAR * sure / SURE) if alone else enough)

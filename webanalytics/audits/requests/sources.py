@@ -116,7 +116,7 @@ async def _sitemap(sitemap: Sitemaps, options: Mapping[str, Any]) -> pd.DataFram
     try:
         return await sitemap_frame(sitemap, options)
     except ParameterError as error:
-        raise ParameterError(str(error).replace("`url`", "`sitemap`"), "sitemap") from None
+        raise error.of("sitemap") from None
 
 
 def origins_of(urls: Iterable[Any]) -> list[str]:

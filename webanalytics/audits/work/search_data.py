@@ -148,7 +148,7 @@ def _tables(source: Any) -> Iterator[pd.DataFrame]:
     try:
         yield from _of_file(path, path.suffix.lower())
     except ParameterError as error:
-        raise ParameterError(str(error).replace("`input`", "`source`"), "source") from None
+        raise error.of("source") from None
     except MissingExtraError:
         raise
     except ImportError:

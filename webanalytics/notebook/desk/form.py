@@ -113,7 +113,7 @@ def read_upload(name: str, content: bytes) -> pd.DataFrame:
     try:
         return read_table(content)
     except ParameterError as error:
-        raise ParameterError(str(error).replace("`input`", "`upload`"), "upload") from None
+        raise error.of("upload") from None
 
 
 def urls_in_table(table: pd.DataFrame, column: str | None = None) -> Urls:
