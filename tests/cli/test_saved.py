@@ -114,3 +114,29 @@ def test_parts_of_a_site_are_named_and_stay_so(
     assert 'aria-labelledby="segments"' in (tmp_path / "report.html").read_text("utf-8")
     assert main(["segments", saved, "light=/lamp"]) == 2  # it has a column of that name
     assert main(["segments", saved, "light"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "parameter"),
+    [
+        (["report", "{saved}", "-o"], "r.doc", "output"),
+        (["compare", "{saved}", "{saved}", "--report"], "c.csv", "report"),
+        (["audit", "https://a.example/", "--report"], "report", "report"),
+        (["check-redirects", "{plan}", "--report"], "r.pdf", "report"),
+    ],
+)
+def test_a_report_in_another_form_is_refused_before_work(
+    saved: str,
+    tmp_path: Path,
+    command: list[str],
+    name: str,
+    parameter: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plan = tmp_path / "plan.csv"
+    plan.write_text("old,new\nhttps://a.example/,https://b.example/\n")
+    given = [part.format(saved=saved, plan=plan) for part in command]
+    assert main([*given, str(tmp_path / name)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"webanalytics: The `{parameter}` parameter must be a file that ends in .html")
+    assert not (tmp_path / name).exists()

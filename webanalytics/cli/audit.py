@@ -109,6 +109,18 @@ def check(arguments: argparse.Namespace) -> None:
         path = getattr(arguments, name, None)
         if path and not Path(path).absolute().parent.is_dir():
             raise ParameterError.must_be(name, "in an existing folder")
+        if path and name == "report":
+            report_can_be_written(path, name)
+
+
+def report_can_be_written(path: str, flag: str) -> None:
+    """Refuse, before any work, a report in a form that is not known, or in PDF without a browser."""
+    from webanalytics.audits.report.pdf import printer
+
+    try:
+        printer(path)
+    except ParameterError as error:
+        raise error.of(flag) from None
 
 
 def write_pages(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> Path:

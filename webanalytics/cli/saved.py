@@ -13,6 +13,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.logs.table import logs
 from webanalytics.audits.words import LANGUAGES
+from webanalytics.cli.audit import report_can_be_written
 from webanalytics.cli.flags import add_command, add_listed, named_once
 from webanalytics.cli.row_safety import can_be_written, shown
 from webanalytics.core.strings import counted
@@ -52,6 +53,7 @@ def add_saved(commands: Any) -> None:
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``report``."""
+    report_can_be_written(arguments.output, "output")
     audit: Any = Audit.of(arguments.audit, "audit")
     for path in arguments.search_data:
         audit = audit.with_search_data(path)

@@ -92,6 +92,8 @@ async def check_redirects(
     >>> found[["verdict", "note"]].values.tolist()
     [['as planned', 'A temporary redirect (302): search engines may keep the old address.']]
     """
+    if report is not None and Path(report).suffix.lower() not in {".html", ".htm"}:
+        raise ParameterError.must_be("report", "a file that ends in .html")
     given = _table(plan)
     base = None if site is None else _origin(site)
     planned = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from webanalytics.audits.report import pdf
+from webanalytics.audits.report.pdf import printer
 from webanalytics.audits.words import checked_language
 from webanalytics.errors import ParameterError
 
@@ -58,7 +58,7 @@ class Brand:
             "" if accent is None else _style(accent),
             checked_language(language),
             bool(appendix),
-            pdf.browser() if Path(path).suffix.lower() == ".pdf" else "",
+            printer(path),
         )
 
 

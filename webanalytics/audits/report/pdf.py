@@ -20,8 +20,13 @@ SECONDS = 300
 """How long printing may take."""
 
 
-def browser() -> str:
-    """Return the file of the browser that prints; raises `ParameterError` where there is none."""
+def printer(path: str | os.PathLike[str]) -> str:
+    """Return the browser that prints a report, "" for one in HTML; refuse other files, before any work."""
+    suffix = Path(path).suffix.lower()
+    if suffix in {".html", ".htm"}:
+        return ""
+    if suffix != ".pdf":
+        raise ParameterError.must_be("path", f"a file that ends in .html or .pdf, not `{Path(path).name}`")
     found = program()
     if found is None:
         raise ParameterError(
