@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import pickle
 import threading
 import time
@@ -187,6 +188,29 @@ def test_content_types(one: Any, answer: Any, content_type: str | None, accept: 
 def test_a_body_without_a_type_is_looked_at(one: Any, answer: Any, body: bytes, kind: str) -> None:
     result = one(answer(body, type=None))
     assert (result.error_type if isinstance(result, FetchError) else "ok") == kind
+
+
+@pytest.mark.parametrize("content_type", ["text/html", "text/html; charset=utf-8", "text/plain"])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"%PDF-1.7\n", "not_html"),
+        (gzip.compress(b"<title>Tea</title>"), "not_html"),  # a saved page.html.gz, sent as page.html
+        (b"\x89PNG\r\n\x1a\n", "not_html"),
+        (b"\xff\xd8\xff\xe0", "not_html"),
+        (b"PK\x03\x04", "not_html"),
+        (b"PK is no archive", "ok"),
+        ("<title>Tea</title>".encode("utf-16"), "ok"),
+        (b"<p>a control \x01 in a page", "ok"),
+    ],
+)
+def test_a_file_is_no_page_whatever_its_server_says(
+    one: Any, answer: Any, content_type: str, body: bytes, kind: str
+) -> None:
+    result = one(answer(body, type=content_type))
+    assert (result.error_type if isinstance(result, FetchError) else "ok") == kind
+    if kind != "ok":
+        assert result.sentence.endswith("a page that is neither HTML nor text.")
 
 
 def test_the_parameters_name_is_in_the_sentence(open_site: Any, answer: Any) -> None:

@@ -29,6 +29,15 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}")
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _TEXT_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 _DOCUMENTS = (b"%PDF-", b"%!PS-Adobe-", b"{\\rtf")
+# Sections 6.1 and 6.4 there, of those that no text begins with: files that servers send as pages.
+_FILES = (
+    *_DOCUMENTS[:2],
+    b"\x89PNG\r\n\x1a\n",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b\x08",
+    b"PK\x03\x04",
+    b"Rar!\x1a\x07",
+)
 _SNIFFED = 1445
 
 
@@ -57,7 +66,9 @@ def check_type(content_type: str, accept: Accept) -> None:
 
 
 def check_body(content: bytes, content_type: str, accept: Accept) -> None:
-    """Raise `Problem` when a body without a type is not the text of a page."""
+    """Raise `Problem` when a body is a file, or has no type and is not the text of a page."""
+    if accept == "page" and content.startswith(_FILES):
+        raise Problem("not_text")
     if accept != "page" or media_type(content_type) not in _UNKNOWN:
         return
     head = content[:_SNIFFED]
