@@ -49,6 +49,8 @@ SAME = 40
 """Pages of one path in a row with the same text, whatever their query, from which it is closed."""
 RECENT = 20
 """Pages of a family that were fetched last, nearly all of which must be barren."""
+DULL = 0.9
+"""Share of barren pages among the last of a pattern up to which it is fetched though its family is closed."""
 SUSPECT = 0b1111
 """The last four pages of a family were barren: from then on it is hardly fetched ahead."""
 ALLOWED = 8
@@ -82,6 +84,7 @@ class _Family:
     equal: int = 0
     names: set[str] = field(default_factory=set)
     names_equal: set[str] = field(default_factory=set)
+    dull: dict[str, float] = field(default_factory=dict)  # of each pattern, how barren its last pages were
     sequences: set[str] = field(default_factory=set)
     begun: int = 0
     astray: int = 0
@@ -189,6 +192,7 @@ class Traps:
         family = self._families.setdefault(pattern.key, _Family())
         family.fetched += 1
         family.novel += not barren
+        family.dull[pattern.text] = family.dull.get(pattern.text, 1.0) * 0.9 + barren * 0.1
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
         elsewhere = bool(pattern.names) and pattern.names <= self._closed_names
         again = elsewhere or pattern.family in self._closed_roots
@@ -244,13 +248,13 @@ class Traps:
             return
         if barren and not whatever:
             said = (
-                f"{family.barren} of the {family.fetched} pages fetched of it have no text or picture that "
+                f"{family.barren:,} of the {family.fetched:,} pages fetched of it have no text or picture that "
                 "the others lack, lead to no new address outside of it, and were found on others of them"
             )
             if (numbers := self._sequences.get((sequence_of(url, pattern) or ("",))[0])) and not soon:
                 said += f"; it went from {numbers[0]:,} to {numbers[1]:,}"
         elif filters:
-            said = f"{family.equal} of the {family.fetched} pages fetched of it have no line that others lack"
+            said = f"{family.equal:,} of the {family.fetched:,} pages fetched of it have no line that others lack"
         else:
             said = f"{family.same + 1} pages of it in a row have the same text"
         whatever = whatever or elsewhere
@@ -287,7 +291,8 @@ class Traps:
         family = self._families.get(trace.pattern.key)
         if family is None or family.trap is None:
             return None
-        return family.trap if trace.run or family.trap.whatever else None
+        whatever = family.trap.whatever and family.dull.get(trace.pattern.text, 1.0) > DULL
+        return family.trap if trace.run or whatever else None
 
     def _session(self, url: str, session: tuple[str, str]) -> Trap | None:
         bare, name = session
