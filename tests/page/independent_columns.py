@@ -38,13 +38,21 @@ def without_alt(root: Element) -> int:
     return sum("alt" not in image.attrib for image in pictures(root))
 
 
+def is_pixel(image: Element) -> bool:
+    sizes = [image.get(name, "").strip().removesuffix("px") for name in ("width", "height")]
+    return "0" in sizes or "1" in sizes
+
+
 def with_empty_alt(root: Element) -> int:
     return sum(
         "alt" in image.attrib
         and not image.get("alt", "").strip()
         and image.get("role", "").strip().lower() not in ("presentation", "none")
         and image.get("aria-hidden", "").strip().lower() != "true"
-        for image in pictures(root)
+        and not is_pixel(image)
+        and not any(content(near).strip() for near in around if html_tag(near) in ("a", "button"))
+        for image, around in with_parents(root)
+        if html_tag(image) == "img"
     )
 
 
@@ -52,9 +60,11 @@ def without_size(root: Element) -> int:
     count = 0
     for image in pictures(root):
         width, height, source = image.get("width"), image.get("height"), image.get("src", "").lstrip()
-        pixel = (width or height or "").strip().removesuffix("px") in ("0", "1")
         count += (
-            not (width and height) and not pixel and bool(source) and not source.lower().startswith("data:")
+            not (width and height)
+            and not is_pixel(image)
+            and bool(source)
+            and not source.lower().startswith("data:")
         )
     return count
 

@@ -104,9 +104,9 @@ def pictures(root: Element) -> list[tuple[Element, Element | None]]:
     found = []
     for e in walk(root):
         source = e.get("src", "").strip()
-        first = (e.get("width") or e.get("height") or "").strip()
+        sizes = {(e.get(name) or "").strip().removesuffix("px") for name in ("width", "height")}
         embedded = not source or source.lower().startswith("data:")
-        if e.tag == HTML + "img" and not embedded and first.removesuffix("px") not in ("0", "1"):
+        if e.tag == HTML + "img" and not embedded and sizes.isdisjoint({"0", "1"}):
             parent = parents.get(e)
             found.append((e, parent if parent is not None and tag(parent) == "picture" else None))
     return found

@@ -246,15 +246,16 @@ class Traps:
         barren = family.barren >= limit and (elsewhere or family.chain >= enough) and (certain or unending)
         if not whatever and (not barren or family.trap is not None):
             return
+        fetched = f"of the {family.fetched:,} pages fetched of it"
         if barren and not whatever:
             said = (
-                f"{family.barren:,} of the {family.fetched:,} pages fetched of it have no text or picture that "
-                "the others lack, lead to no new address outside of it, and were found on others of them"
+                f"{family.barren:,} {fetched} have no text or picture that the others lack, lead to no new "
+                "address outside of it, and were found on others of them"
             )
             if (numbers := self._sequences.get((sequence_of(url, pattern) or ("",))[0])) and not soon:
                 said += f"; it went from {numbers[0]:,} to {numbers[1]:,}"
         elif filters:
-            said = f"{family.equal:,} of the {family.fetched:,} pages fetched of it have no line that others lack"
+            said = f"{family.equal:,} {fetched} have no line that others lack"
         else:
             said = f"{family.same + 1} pages of it in a row have the same text"
         whatever = whatever or elsewhere

@@ -79,7 +79,7 @@ FACTS = Operation(
         Field(
             "images_with_empty_alt",
             list[str],
-            "Sources of images whose alt attribute is empty, decorative ones left out.",
+            "Sources of images with empty alt attributes, without decorations, pixels and those beside text.",
         ),
         Field(
             "images_without_size",

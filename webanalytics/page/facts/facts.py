@@ -9,7 +9,7 @@ from typing import Any
 
 from webanalytics.page.decoder import order_mark
 from webanalytics.page.document import Element
-from webanalytics.page.facts.access import AccessElements, access_facts
+from webanalytics.page.facts.access import AccessElements, Names, access_facts
 from webanalytics.page.facts.head import ScriptElements, head_facts
 from webanalytics.page.facts.links import LinkElements, judged_links, read_links
 from webanalytics.page.facts.resources import LoadingElements, is_pixel, loading_facts
@@ -45,6 +45,7 @@ class FactElements(Collector):
         self.images = 0
         self.without_alt: list[str] = []
         self.empty_alt: list[str] = []
+        self._names = Names(page.document)
         self.without_size: list[str] = []
         self.long_alt: list[dict[str, str]] = []
         self.outside_head: list[str] = []
@@ -145,8 +146,17 @@ class FactElements(Collector):
     def _empty_alt(self, element: Element) -> None:
         role = (element.get("role") or "").strip().lower()
         hidden = (element.get("aria-hidden") or "").strip().lower()
-        if role not in ("presentation", "none") and hidden != "true":
+        pixel = is_pixel(element.get("width"), element.get("height"))
+        decorative = role in ("presentation", "none") or hidden == "true" or pixel
+        if not decorative and not self._is_beside_text(element):
             self._add_image(self.empty_alt, element)
+
+    def _is_beside_text(self, element: Element) -> bool:
+        """Return whether an image is in a link or button with text, and needs none itself (WCAG 2.2, H2)."""
+        if not self.may_climb():
+            return False
+        around = next((near for near in element.iterancestors() if near.tag in ("a", "button")), None)
+        return around is not None and bool(self._names.content(around))
 
     def _add_image(self, entries: list[str], element: Element) -> None:
         if len(entries) < self.max_entries:

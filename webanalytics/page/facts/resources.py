@@ -266,7 +266,7 @@ def _number(text: str | None) -> int:
 
 def is_pixel(width: str | None, height: str | None) -> bool:
     """Return whether an image is one pixel wide or high, as tracking pixels are."""
-    return (width or height or "").strip().removesuffix("px") in ("0", "1")
+    return any((size or "").strip().removesuffix("px") in ("0", "1") for size in (width, height))
 
 
 def _blocks(element: Element, kinds: list[str]) -> bool:
