@@ -206,3 +206,27 @@ def test_any_bytes_decode(content: bytes, content_type: str) -> None:
 def test_declared_utf_8_comes_back(text: str) -> None:
     page = f"<meta charset=utf-8>{text}"
     assert decode(page.encode()).text == page
+
+
+XHTML = """<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE html [
+  <!ENTITY nbsp "&#xA0;">
+]>
+<html xmlns="http://www.w3.org/1999/xhtml" lang="en"><head><title>Tea</title><script src="a.js?b=&gt;1"/>
+<meta name="robots" content="a > b"/></head>
+<body><h1 id="top"/><p>Green<a name="x"/><br/> tea <em class='y'/>and&#160;milk</p><textarea/><p>Last</p></body></html>
+"""
+
+
+def test_xhtml_is_read_as_an_xml_parser_reads_it() -> None:
+    wanted = [
+        (etree.QName(element).localname, (element.text or "").strip(), (element.tail or "").strip())
+        for element in etree.fromstring(XHTML.encode()).iter(etree.Element)
+    ]
+    page = Page(XHTML, content_type="Application/XHTML+XML; charset=utf-8")
+    found = [(e.tag, (e.text or "").strip(), (e.tail or "").strip()) for e in page.document.elements]
+    assert found == wanted
+    # the same as HTML: its script and heading never end
+    assert [e.tag for e in Page(XHTML, content_type="text/html").document.elements] != [
+        tag for tag, *_ in wanted
+    ]

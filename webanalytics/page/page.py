@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from lxml.html import HtmlElement
 
 from webanalytics.errors import RowError
-from webanalytics.page.decoder import Decoded, decode, wrap_plain_text
+from webanalytics.page.decoder import Decoded, decode, wrap_plain_text, xhtml_as_html
 from webanalytics.page.document import Document, Element
 from webanalytics.page.tree import parse
 from webanalytics.page.visible_text import drop_invisible, given_text, shown, visible_text
@@ -81,8 +81,15 @@ class Page:
 
     @cached_property
     def decoded(self) -> Decoded:
-        """The text, and how its encoding was found."""
-        return decode(self.content, self.content_type)
+        """The text, of XHTML as HTML has it, and how its encoding was found."""
+        found = decode(self.content, self.content_type)
+        if self._kind == "application/xhtml+xml":
+            return found._replace(text=xhtml_as_html(found.text), as_written=False)
+        return found
+
+    @property
+    def _kind(self) -> str:
+        return self.content_type.partition(";")[0].strip().lower()
 
     @property
     def html(self) -> str:
@@ -114,9 +121,8 @@ class Page:
     @cached_property
     def _parsed(self) -> Document | RowError:
         """The elements, or why there are none: each analysis asks, and the parser is kept busy once."""
-        plain = self.content_type.partition(";")[0].strip().lower() == "text/plain"
         try:
-            if plain:
+            if self._kind == "text/plain":
                 return parse(wrap_plain_text(self.html))
             return parse(self.content if self.decoded.as_written else self.html)
         except RowError as error:
