@@ -129,31 +129,6 @@ def test_two_thousand_pages_with_a_calendar_and_four_filters() -> None:
     assert {row["kind"] for row in found.traps} == {"filters", "calendar"}
 
 
-def wiki(path: str) -> Made | None:
-    """Return a wiki whose articles, forms, old versions and lists are all one script, as MediaWiki has them.
-
-    Each article is linked from the one before alone.
-    """
-    found = re.fullmatch(r"/w\?title=(?:List_)?(\d+)(&.*)?", path)
-    if not found:
-        return None
-    article, number = f"/w?title={found[1]}", int(found[1])
-    forms = [f"{article}&action=edit&section={section}" for section in range(12)]
-    others = [f"/w?title=List_{number}", f"{article}&action=edit", f"{article}&oldid=7{number}", "/w?title=0"]
-    if found[2] or "List" in path:
-        kind = (found[2] or "&List")[1:5]
-        return Made([article, *others], f"{kind}\nYou have no permission to do this, and the list is empty.")
-    return Made([*forms, *others, f"/w?title={number + 1}"], words(path) if number < 300 else "No such page")
-
-
-def test_articles_beside_a_trap_of_the_same_script_are_all_read() -> None:
-    found = crawl(with_home(["/w?title=0"], wiki))
-    assert {f"/w?title={number}" for number in range(300)} <= set(found.rows)
-    assert {row["kind"] for row in found.traps} == {"filters"}
-    # the forms alone would be 3,900, and what is past the last article has no end
-    assert len(found.rows) < 900
-
-
 # ---------------------------------------------------------------- near misses: nothing may be lost
 
 

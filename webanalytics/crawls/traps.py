@@ -113,6 +113,11 @@ class Trap:
         """How many of its addresses were fetched."""
         return self.family.fetched if self.family else self.seen
 
+    @property
+    def spares(self) -> bool:
+        """Whether some of its addresses are fetched all the same, for they bring something new."""
+        return self.whatever and self.family is not None and min(self.family.dull.values()) <= DULL
+
 
 class Known:
     """Which pairs of words were seen in which family: a bit each, of a table of eight megabytes."""
@@ -326,7 +331,7 @@ class Traps:
         if self._handling != "stop":
             return []
         return [
-            f"{trap.pattern} was left as endless"
+            f"{trap.pattern} was left as endless{', but for what brings something new,' * trap.spares}"
             f"{f' after {trap.fetched:,} of its pages' * (trap.fetched > 0)}, with "
             f"{skipped.get(trap.pattern, 0):,} known addresses not fetched."
             for trap in self._found.values()

@@ -269,7 +269,9 @@ def wrap_plain_text(text: str) -> str:
 _SUBSET = re.compile(r"(<!DOCTYPE\s+html\b[^\[<>]*?)\s*\[[^\]]*+\]\s*+>", re.IGNORECASE)
 _SUBSET_WITHIN = 10_000
 _CLOSED_TAG = re.compile(r"<([a-zA-Z][\w.-]*+)((?:[^<>\"'/]++|/(?!>)|\"[^\"<]*+\"|'[^'<]*+')*+)/>")
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_VOID = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
+)
 
 
 def xhtml_as_html(text: str) -> str:

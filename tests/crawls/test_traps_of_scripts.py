@@ -1,0 +1,121 @@
+"""Sites whose pages are all queries of a few scripts: what is endless there is left, and no page is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.crawls.simulated import Made, Write, crawl, words
+
+MENU = "Menu\nSearch\nRegister\nLog in\nPowered by scripts"
+
+
+def query_of(path: str) -> tuple[str, dict[str, str]]:
+    where, _, query = path.partition("?")
+    return where, dict(parse_qsl(query))
+
+
+def lines(name: str, numbers: Iterable[int]) -> str:
+    return "\n".join([MENU, *(words((name, number), 6) for number in numbers)])
+
+
+def wiki(path: str) -> Made | None:
+    """Return a wiki whose articles, forms, old versions and lists are all one script, as MediaWiki has them.
+
+    Each article is linked from the one before alone.
+    """
+    found = re.fullmatch(r"/w\?title=(?:List_)?(\d+)(&.*)?", path)
+    if not found:
+        return None
+    article, number = f"/w?title={found[1]}", int(found[1])
+    forms = [f"{article}&action=edit&section={section}" for section in range(12)]
+    others = [f"/w?title=List_{number}", f"{article}&action=edit", f"{article}&oldid=7{number}", "/w?title=0"]
+    if found[2] or "List" in path:
+        kind = (found[2] or "&List")[1:5]
+        return Made([article, *others], f"{kind}\nYou have no permission to do this, and the list is empty.")
+    return Made([*forms, *others, f"/w?title={number + 1}"], words(path) if number < 300 else "No such page")
+
+
+def forum(path: str) -> Made | None:
+    """Return a forum of 900 topics, with orders of its lists and an address for each post, as phpBB has them."""
+    where, asked = query_of(path)
+    if where == "/":
+        return Made([f"/viewforum.php?f={number}" for number in range(3)], words("home"))
+    if where == "/viewforum.php":
+        number, start = int(asked["f"]), int(asked.get("start", 0))
+        topics = range(number * 300 + start, number * 300 + min(start + 25, 300))
+        lists = [f"/viewforum.php?f={number}&start={at}" for at in range(0, 300, 25)]
+        orders = [f"/viewforum.php?f={number}&sd={a}&sk={b}&start={start}" for a in "ad" for b in "atrs"]
+        found = [f"/viewtopic.php?f={number}&t={topic}" for topic in topics]
+        return Made(
+            [*lists, *orders, *found, *(f"/viewtopic.php?p={10 * t + 9}" for t in topics)], lines("t", topics)
+        )
+    if where == "/viewtopic.php":
+        topic = int(asked["t"]) if "t" in asked else int(asked["p"]) // 10
+        posts = [f"/viewtopic.php?p={10 * topic + post}" for post in range(10)]
+        forms = [f"/posting.php?mode={mode}&t={topic}" for mode in ("reply", "quote", "report")]
+        text = lines("t", [topic]) + "\n".join(words(("post", topic, post), 30) for post in range(10))
+        return Made([*posts, *forms, f"/viewtopic.php?f={topic // 300}&t={topic}&view=print", "/"], text)
+    return Made(["/"], f"{MENU}\nYou must log in to post") if where == "/posting.php" else None
+
+
+def catalogue(path: str) -> Made | None:
+    """Return a shop of 800 products, each list under orders, sizes and pages, as OpenCart has them."""
+    where, asked = query_of(path)
+    script = "/index.php?route="
+    lists = [f"{script}product/category&path={number}" for number in range(8)]
+    if where == "/":
+        return Made(lists, words("home"))
+    if asked.get("route") == "product/category":
+        number, page, size = int(asked["path"]), int(asked.get("page", 1)), int(asked.get("limit", 20))
+        products = range(number * 100 + (page - 1) * size, number * 100 + min(page * size, 100))
+        here = "&".join(
+            f"{name}={asked[name]}" for name in ("route", "path", "sort", "order") if name in asked
+        )
+        more = [f"/index.php?{here}&page={at}" for at in range(1, 6)]
+        more += [f"/index.php?{here}&limit={at}" for at in (20, 25, 50, 75, 100)]
+        more += [
+            f"{lists[number]}&sort={a}&order={b}" for a in ("name", "price", "model") for b in ("ASC", "DESC")
+        ]
+        found = [f"{script}product/product&path={number}&product_id={product}" for product in products]
+        return Made([*lists, *more, *found], lines("p", products))
+    if asked.get("route") == "product/product":
+        product = int(asked["product_id"])
+        around = [
+            f"{script}product/product&product_id={product * 7 % 800}",
+            f"{script}compare&product_id={product}",
+        ]
+        return Made([*lists, *around], lines("p", [product]) + "\n" + words(("about", product), 25))
+    return Made(lists, f"{MENU}\nCompare")
+
+
+WIKI = [f"/w?title={number}" for number in range(300)]
+TOPICS = [f"/viewtopic.php?f={topic // 300}&t={topic}" for topic in range(900)]
+PRODUCTS = [
+    f"/index.php?route=product/product&path={number // 100}&product_id={number}" for number in range(800)
+]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("site", "pages"),
+    [(wiki, WIKI), (forum, TOPICS), (catalogue, PRODUCTS)],
+    ids=["wiki", "forum", "catalogue"],
+)
+def test_pages_beside_an_endless_family_of_their_script_are_all_read(
+    site: Write, pages: list[str], seed: int
+) -> None:
+    def whole(path: str) -> Made | None:
+        return Made(["/w?title=0"], words("home")) if path == "/" and site is wiki else site(path)
+
+    found = crawl(whole, seed=seed)
+    known = {frozenset(query_of(path)[1].items()) for path in found.rows}
+    assert [path for path in pages if frozenset(query_of(path)[1].items()) not in known] == []
+    assert found.traps
+    # its forms, orders and addresses of posts would be several times as many
+    assert found.fetched < 4 * len(pages)
+    for row in found.traps:
+        assert "have no line that others lack" in row["evidence"]
