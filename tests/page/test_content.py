@@ -42,6 +42,18 @@ def test_what_is_hidden_is_left_out_of_articles(format: str) -> None:  # noqa: A
     assert "SECRET" not in text
 
 
+def test_what_mediawiki_adds_to_an_article_is_none_of_it() -> None:
+    edit = '<span class="mw-editsection">[<a href="/w?title=Light&amp;action=edit">edit</a>]</span>'
+    markup = (
+        '<title>Light - Wiki</title><div id="content" class="mw-body"><h1>Light</h1><div id="bodyContent">'
+        '<div id="siteSub" class="noprint">From Wiki, the free lexicon</div>'
+        '<a class="mw-jump-link" href="#nav">Jump to navigation</a><div class="mw-parser-output">'
+        f'<p>{PROSE}</p><h2><span class="mw-headline">Oil</span>{edit}</h2><p>{POST}</p></div>'
+        '<div class="printfooter">Retrieved from "https://w.example/w?oldid=7"</div></div></div>'
+    )
+    assert content(Page(markup)).text.split("\n") == ["Light", PROSE.strip(), "Oil", POST.strip()]
+
+
 TAB = (
     "The {} lamp burns {} hours on a litre of oil, and its wick is trimmed by the keeper each evening at six."
 )

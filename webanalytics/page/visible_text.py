@@ -131,6 +131,8 @@ def is_undisplayed(element: Element) -> bool:
 EDGES = (BLOCK_TAGS | {"button", "html"}) - {"br"}
 """Elements that start and end a block."""
 LEFT_OUT = UNSEEN_TAGS - {"math"} | {"option", "optgroup", "progress", "meter", "map", "rp", "rt", "noindex"}
+OF_WIKIS = frozenset(("mw-editsection", "mw-jump-link", "printfooter", "siteSub"))
+"""Classes and an id of what MediaWiki, which Wikipedia runs on, adds to a text: [edit], Jump to search."""
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
 _BESIDE = BIT["navigation"] | BIT["header"] | BIT["footer"] | BIT["popup"]
@@ -221,7 +223,12 @@ def blocks_of(document: Document) -> Blocks:
             tag, attributes = element.tag, element.attrib
             if tag in _UNREAD or (
                 attributes
-                and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
+                and (
+                    "style" in attributes
+                    or "hidden" in attributes
+                    or "aria-hidden" in attributes
+                    or ("class" in attributes and _is_of_wiki(attributes))
+                )
                 and _is_left_out(element, size)
                 and not _is_opened(element, controlled)
             ):
@@ -304,12 +311,19 @@ def _breaks(pieces: list[Piece]) -> bool:
     return False
 
 
+def _is_of_wiki(attributes: dict[str, str]) -> bool:
+    classes = attributes.get("class", "")
+    return ("mw-" in classes or "print" in classes) and not OF_WIKIS.isdisjoint(
+        (*classes.split(), attributes.get("id"))
+    )
+
+
 def _is_left_out(element: Element, size: int) -> bool:
     attributes = element.attrib
     # Most of a page is shown by scripts, or is behind an open dialog.
     if 2 * (element.end - element.position) > size:
         return False
-    if attributes.get("aria-hidden") == "true":
+    if attributes.get("aria-hidden") == "true" or _is_of_wiki(attributes):
         return True
     if "mwe-math" in attributes.get("class", ""):
         return False  # the formula of the picture beside it
