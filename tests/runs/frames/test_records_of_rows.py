@@ -83,6 +83,15 @@ def test_a_region_code_is_a_region_also_where_a_column_is_called_so() -> None:
     assert wa.phones(frame, region="id").loc[0, "country"] == "ID"
 
 
+@pytest.mark.parametrize("details", [True, False])
+def test_a_column_of_regions_may_be_called_as_a_region_is(details: bool) -> None:
+    """``cc`` is what tables call the country code, and the Cocos Islands."""
+    frame = PHONES.rename(columns={"country": "cc"})
+    assert_frame_equal(
+        wa.phones(frame, region="cc", details=details), wa.phones(PHONES, region="country", details=details)
+    )
+
+
 @pytest.mark.parametrize(
     ("numbers", "region", "sentence"),
     [
