@@ -7,23 +7,18 @@ Dates, host names and revocation are for the TLS client to check.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from webanalytics.errors import ParameterError, RowError
-from webanalytics.records.dane.dane import is_valid
-from webanalytics.records.dane.record import LAST_ASSIGNED, PROTOCOLS, TlsaRecord, parse
+from webanalytics.records.dane.dane import HIGHEST_TTL, is_valid
+from webanalytics.records.dane.record import HOST_LABEL, LAST_ASSIGNED, PROTOCOLS, TlsaRecord, parse
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
     CertificateSource = bytes | str | Path | Certificate
-
-HIGHEST_TTL: Final = 2_147_483_647
-
-_HOST_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 
 
 def tlsa_record(
@@ -222,7 +217,7 @@ def _ascii_host(host: object) -> str:
     name = _to_a_labels(host.removesuffix(".")) if isinstance(host, str) else ""
     labels = name.split(".")
     # Room for the two labels before it: "_65535._sctp." and the root's octet in 255.
-    if len(name) > 240 or not all(map(_HOST_LABEL.fullmatch, labels)) or labels[-1].isdigit():
+    if len(name) > 240 or not all(map(HOST_LABEL.fullmatch, labels)) or labels[-1].isdigit():
         raise ParameterError.must_be("host", "a host name, such as www.example.com")
     return name
 
