@@ -310,7 +310,8 @@ def analyse(
         "note": remark or found["note"],
     }
     if details:
-        texts = (page.title, page.h1, page.description, first_paragraph(text))
-        answer["places"] = places_of(best, dict(zip(PLACES, texts, strict=True)), language, [ngrams])
+        said = (None, None, None) if page.is_text else (page.title, page.h1, page.description)
+        texts = dict(zip(PLACES, (*said, first_paragraph(text)), strict=True))
+        answer["places"] = places_of(best, texts, language, [ngrams])
         answer["counts"] = dict(zip(found["keywords"], found["frequency"], strict=True))
     return answer
