@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from webanalytics.errors import ParameterError, RowError
+from webanalytics.errors import ParameterError, RowError, whole_number
 from webanalytics.records.dane.dane import HIGHEST_TTL, is_valid
 from webanalytics.records.dane.record import HOST_LABEL, LAST_ASSIGNED, PROTOCOLS, TlsaRecord, parse
 
@@ -79,8 +79,8 @@ def tlsa_record(
     webanalytics.errors.ParameterError: The `usage` parameter must be an integer from 0 to 3.
     """
     _check_codes(usage=usage, selector=selector, matching=matching)
-    _check_number("port", port, 1, 65_535)
-    _check_number("ttl", ttl, 0, HIGHEST_TTL)
+    whole_number("port", port, 1, 65_535)
+    whole_number("ttl", ttl, 0, HIGHEST_TTL)
     if protocol not in PROTOCOLS:
         raise ParameterError.one_of("protocol", PROTOCOLS)
     name = f"_{port}._{protocol}.{_ascii_host(host)}."
@@ -203,13 +203,7 @@ def _certificate_class() -> type[Certificate]:
 
 def _check_codes(**codes: int) -> None:
     for name, code in codes.items():
-        _check_number(name, code, 0, LAST_ASSIGNED[name])
-
-
-def _check_number(parameter: str, value: object, lowest: int, highest: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
-        sentence = f"The `{parameter}` parameter must be an integer from {lowest} to {highest}."
-        raise ParameterError(sentence, parameter)
+        whole_number(name, code, 0, LAST_ASSIGNED[name])
 
 
 def _ascii_host(host: object) -> str:

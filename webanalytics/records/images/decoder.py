@@ -202,9 +202,7 @@ def decoding(limits: ImageLimits) -> Iterator[None]:
         raise RowError("image_memory", parameter="image") from error
     except UnidentifiedImageError as error:
         raise RowError("image_unread", parameter="image") from error
-    except (
-        Exception
-    ) as error:  # broken files make decoders raise nearly anything (struct.error, KeyError ...)
+    except Exception as error:  # broken files make decoders raise nearly anything
         raise RowError("image_damaged", parameter="image") from error
 
 

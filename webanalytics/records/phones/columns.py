@@ -149,9 +149,7 @@ def _check_kinds(values: pd.Series) -> None:
         raise not_understood(values.tolist(), Wanted.of(PHONE, "numbers"))
 
 
-def own_regions(
-    table: Inputs, column: str | None, region: str
-) -> tuple[pd.Series, NDArray[np.object_]] | None:
+def own_regions(table: Any, column: str | None, region: str) -> tuple[pd.Series, NDArray[np.object_]] | None:
     """Return numbers and the region of each, where ``region`` names a column; None where it is a region.
 
     A name that is both, such as ``cc``, is that of the column where regions are in it.
