@@ -28,6 +28,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from functools import partial
+from numbers import Integral
 from types import FrameType
 from typing import Any
 
@@ -96,6 +97,20 @@ class ParameterError(WebAnalyticsError, ValueError):
     def must_be(cls, parameter: str, what: str) -> ParameterError:
         """Return the error for a wrong value; `what` ends the sentence."""
         return cls(messages.must_be(parameter, what), parameter)
+
+
+def whole_number(parameter: str, value: Any, low: int, high: int | None = None, also: str = "") -> int:
+    """Return an integer within limits, one of NumPy too, or raise `ParameterError`.
+
+    >>> whole_number("port", 0, 1, 65_535)
+    Traceback (most recent call last):
+    webanalytics.errors.ParameterError: The `port` parameter must be an integer from 1 to 65535.
+    """
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_integer and low <= value and (high is None or value <= high):
+        return int(value)
+    limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+    raise ParameterError.must_be(parameter, f"an integer {limits}{also}")
 
 
 class MissingExtraError(WebAnalyticsError, ImportError):

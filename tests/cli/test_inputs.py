@@ -31,6 +31,14 @@ def test_what_is_no_table_in_a_pipe_is_a_sentence(
     assert capsys.readouterr().err == "webanalytics: The `input` parameter must be a well-formed CSV file.\n"
 
 
+def test_several_records_in_one_argument_are_rows_as_in_a_string(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = f"3 1 1 {'AB' * 28} {'AB' * 4}\n2 0 1 {'cd' * 32}\n"  # "$(dig +short ...)"
+    assert main(["dane", printed, "--name", "_25._tcp.mx.example", "-f", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [row["raw_record"] for row in shown] == wa.dane(printed)["raw_record"].tolist()
+    assert [row["usage"] for row in shown] == [3, 2]
+
+
 def test_lines_of_a_pipe_are_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -104,6 +104,7 @@ def textstat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 def reference(textstat: ModuleType, text: str, tag: str) -> dict[str, Any]:
     """Return textstat's answers under our names, rounded, the reading ease limited to 0..100."""
     textstat.set_lang(tag)
+    text = text.replace("’", "'")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # It warns that a language has no easy words and takes the English.
         answers = {name: round(getattr(textstat, formula)(text), 2) for name, formula in FORMULAS.items()}
@@ -349,6 +350,30 @@ def test_language_without_formulas(language: str) -> None:
     assert {result[name] for name in FORMULAS} == {None}
     assert result["targetAudience"] == "general public"
     assert result["audience"] is None
+
+
+SENTENCES = {
+    "hi": "भारत एक विशाल देश है। यहाँ अनेक भाषाएँ हैं। क्या आप यहाँ आना चाहते हैं? हम आपका स्वागत करते हैं।",
+    "bn": "ঢাকা একটি বড় শহর। এখানে অনেক মানুষ থাকে। আমরা শহরটি ভালোবাসি। আপনি কি আসবেন?",
+    "ur": "پاکستان ایک خوبصورت ملک ہے۔ یہاں بہت زبانیں بولی جاتی ہیں۔ کیا آپ آنا چاہتے ہیں؟ لوگ مہمان نواز ہیں۔",
+    "am": "አዲስ አበባ ትልቅ ከተማ ናት። ብዙ ሰዎች እዚህ ይኖሩባታል። እኛ ከተማችንን በጣም እንወዳለን። እናንተ መቼ ትመጣላችሁ፧",
+    "hy": "Երևանը մեծ քաղաք է։ Այստեղ շատ մարդիկ են ապրում։ Մենք սիրում ենք մեր քաղաքը։ Շուտով կգանք նորից։",
+    "ar": "القاهرة مدينة كبيرة جدا. يعيش فيها ملايين الناس. هل زرت القاهرة من قبل؟ إنها مدينة جميلة حقا.",
+    "sv": "Staden är mycket stor. Många människor bor här! Vill du komma hit? Vi väntar på dig.",
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_sentences_end_as_their_script_has_it(language: str) -> None:
+    breakers = pytest.importorskip("icu4py.breakers")
+    text = SENTENCES[language]
+    assert score(text, language)["sentenceCount"] == 4
+    assert len(list(breakers.SentenceBreaker(text, language))) == 4
+
+
+def test_a_typographic_apostrophe_is_an_apostrophe() -> None:
+    plain = "He couldn't see it. They don't know why she isn't here. We'll go, and it's late."
+    assert score(plain.replace("'", "’")) == score(plain)
 
 
 def test_german_has_its_own_flesch_only() -> None:

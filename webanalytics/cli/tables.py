@@ -150,7 +150,8 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         given = listed if any_text else [line.strip() for line in listed]
     if not given:
         raise ParameterError.on("input", "is required where no inputs are given")
-    return given
+    is_text = operation is not None and operation.kind == "record" and len(given) == 1
+    return given[0] if is_text else given  # which may hold several, as what dig prints of TLSA records does
 
 
 def _table(given: Sequence[str]) -> pd.DataFrame | None:

@@ -53,6 +53,23 @@ def counted(count: int, noun: str = "page") -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def size_in_words(size: float) -> str:
+    """Return a number of bytes in readable, decimal units.
+
+    >>> [size_in_words(size) for size in (1, 999, 12_000, 999_999, 3_456_789)]
+    ['1 byte', '999 bytes', '12 kB', '1 MB', '3.5 MB']
+    """
+    if size < 1000:
+        return "1 byte" if size == 1 else f"{size:g} bytes"
+    value, unit = float(size), 0
+    while value >= 999.95 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.1f}".removesuffix(".0") + f" {_UNITS[unit]}"
+
+
 def part_of(done: int, total: int, least: bool = False) -> str:
     """Return how many pages of all are done; of a crawl, of those that are known at least.
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 
 from webanalytics.core.access_by_host import Avoid
 from webanalytics.core.url_patterns import compiled
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, whole_number
 from webanalytics.runs.frames.link_table import KINDS, Kind
 from webanalytics.urls import address, lacks_scheme
 
@@ -179,8 +179,10 @@ def checked(start: Any, given: Mapping[str, Any]) -> Scope:
     """Return the scope of a call, or refuse a wrong argument."""
     return Scope(
         _starts(start),
-        _number("max_pages", given["max_pages"], 1, 10_000_000),
-        None if given["max_depth"] is None else _number("max_depth", given["max_depth"], 0, 100_000),
+        whole_number("max_pages", given["max_pages"], 1, 10_000_000),
+        None
+        if given["max_depth"] is None
+        else whole_number("max_depth", given["max_depth"], 0, 100_000, ", or None for no limit"),
         _patterns("include", given["include"]),
         _patterns("exclude", given["exclude"]),
         _flag("subdomains", given["subdomains"]),
@@ -191,7 +193,7 @@ def checked(start: Any, given: Mapping[str, Any]) -> Scope:
         _sitemaps(given["sitemap"]),
         _kinds(given["follow"]),
         _one_of("traps", given["traps"], get_args(Handling)),
-        _number("max_sequence", given["max_sequence"], 1, 10_000_000),
+        whole_number("max_sequence", given["max_sequence"], 1, 10_000_000),
         _flag("image_sizes", given["image_sizes"]),
         _patterns("avoid", given["avoid"]),
     )
@@ -212,15 +214,6 @@ def _starts(value: Any) -> tuple[str, ...]:
     if not found or not all(start_address(one) for one in found):
         raise ParameterError(f"The `start` parameter must be {what}.", "start")
     return tuple(dict.fromkeys(found))
-
-
-def _number(name: str, value: Any, low: int, high: int) -> int:
-    if hasattr(value, "dtype") and hasattr(value, "item"):
-        value = value.item()
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        also = ", or None for no limit" if name == "max_depth" else ""
-        raise ParameterError(f"The `{name}` parameter must be an integer from {low} to {high}{also}.", name)
-    return value
 
 
 def _flag(name: str, value: Any) -> bool:

@@ -67,8 +67,13 @@ def test_many_images_become_a_cloud(picture: Picture) -> None:
 
 def test_sizes_from_bytes_to_gigabytes(picture: Picture) -> None:
     ax = image_sizes(frame_of((3, 2), (5_000_000_000, 400_000_000)))
-    assert {"10 B", "1 kB", "1 MB", "1 GB"} <= {tick.get_text() for tick in ax.get_xticklabels()}
+    assert {"10 bytes", "1 kB", "1 MB", "1 GB"} <= {tick.get_text() for tick in ax.get_xticklabels()}
     picture(ax)
+
+
+def test_a_size_just_below_a_unit_is_no_power_of_ten() -> None:
+    title = image_sizes(frame_of((999_999, 999_600))).get_title(loc="left")
+    assert title == "1 image: 1 MB before, 999.6 kB after (±0 %)"
 
 
 @pytest.mark.parametrize("size", [0, -5, None, float("nan"), "many"])
@@ -84,7 +89,7 @@ def test_a_short_scale_has_no_names_but_sizes(most: int, picture: Picture) -> No
     picture(ax)
     for axis in (ax.xaxis, ax.yaxis) if most == 0 else (ax.xaxis,):
         named = [label.get_text() for label in axis.get_ticklabels(which="both")]
-        assert {"500 B", "1 kB"} <= {name for name in named if name} <= {"500 B", "1 kB", "2 kB"}
+        assert {"500 bytes", "1 kB"} <= {name for name in named if name} <= {"500 bytes", "1 kB", "2 kB"}
 
 
 def test_equal_sizes(picture: Picture) -> None:

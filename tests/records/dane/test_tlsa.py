@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -182,6 +183,12 @@ def test_wrong_calls(change, named):
     with pytest.raises(ParameterError, match=f"^The `{named}` parameter must be .+\\.$") as caught:
         tlsa_record(**({"certificate": SERVER, "host": HOST} | change))
     assert caught.value.parameter == named
+
+
+def test_a_port_of_a_table_is_a_number_too():
+    assert tlsa_record(SERVER, "x.example", np.int64(25), ttl=np.uint16(60)) == tlsa_record(
+        SERVER, "x.example", 25, ttl=60
+    )
 
 
 def test_a_file_that_is_too_large(tmp_path):

@@ -238,6 +238,36 @@ def test_orientation(input_format: str, orientation: int) -> None:
         assert all(map(near, corners, [RED, GREEN, BLUE, WHITE], [24] * 4)), (output_format, corners)
 
 
+XMP = (
+    b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"/></rdf:RDF></x:xmpmeta>'
+)
+
+
+@pytest.mark.parametrize("with_exif", [True, False])
+@pytest.mark.parametrize("input_format", ["PNG", "JPEG", "WEBP", "TIFF"])
+def test_an_orientation_in_xmp_alone_turns_nothing(input_format: str, with_exif: bool) -> None:
+    """As in browsers (CSS Images 3, image-orientation: that of Exif) and in OpenCV."""
+    wide = Image.new("RGB", (40, 20), RED)
+    wide.paste(BLUE, (0, 0, 20, 10))
+    exif, tags, text = Image.Exif(), TiffImagePlugin.ImageFileDirectory_v2(), PngImagePlugin.PngInfo()
+    if with_exif:
+        exif[0x010F] = tags[0x010F] = "camera"
+    tags[700], tags.tagtype[700] = XMP, 1
+    text.add_itxt("XML:com.adobe.xmp", XMP.decode())
+    options: dict[str, Any] = {"TIFF": {"tiffinfo": tags}, "PNG": {"pnginfo": text, "exif": exif}}.get(
+        input_format, {"xmp": XMP, "exif": exif}
+    )
+    content = encode(wide, input_format, **options)
+    assert b"tiff:Orientation" in content
+    for output_format in FORMATS:
+        result = analyse(content, output_format=output_format, lossless="auto")
+        image = decode(result["content"]).convert("RGB")
+        assert image.size == (result["width"], result["height"]) == (40, 20)
+        assert near(image.getpixel((3, 3)), BLUE, 24)
+        assert near(image.getpixel((30, 3)), RED, 24)
+
+
 def test_sample_photograph_stands_upright() -> None:
     image = convert(sample("photograph-lying-on-its-side.jpg"), "png")
     assert image.size == (480, 320)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import Any
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from tests.records.images.pictures import BLUE, RED, SOUND, WHITE, convert, decode, encode, near, sample
+from webanalytics.errors import RowError
 from webanalytics.records.images.convert import FORMATS, analyse
 from webanalytics.records.images.modes import TARGET_MODES
 
@@ -124,6 +126,70 @@ def test_sixteen_bits_of_the_other_byte_order() -> None:
     assert content[:2] == b"MM"
     image = convert(content, "png")
     assert [image.getpixel((x, 0)) for x in range(2)] == [0x1234, 0xFEDC]
+
+
+def tiff(order: str, side: int, photometric: int, strips: list[bytes], bits: int = 16) -> bytes:
+    """Return a square image with a strip for each plane, put together by TIFF 6.0 itself (sections 2, 3, 8)."""
+    planes, pixels = len(strips), 8 + sum(map(len, strips))
+    offsets = [8 + sum(map(len, strips[:number])) for number in range(planes)]
+    depths = struct.pack(f"{order}{planes}H", *[bits] * planes)
+    lengths = struct.pack(f"{order}{planes}I", *map(len, strips))
+    arrays = {258: (3, depths), 273: (4, struct.pack(f"{order}{planes}I", *offsets)), 279: (4, lengths)}
+    numbers = {
+        256: side,
+        257: side,
+        259: 1,
+        262: photometric,
+        277: planes,
+        278: side,
+        284: 2 if planes > 1 else 1,
+    }
+    entries, values = b"", b""
+    for tag in sorted({*arrays, *numbers}):
+        if tag in numbers:
+            entries += struct.pack(f"{order}HHIHH", tag, 3, 1, numbers[tag], 0)
+            continue
+        kind, value = arrays[tag]
+        entries += struct.pack(f"{order}HHI", tag, kind, planes)
+        entries += (
+            value.ljust(4, b"\0") if len(value) <= 4 else struct.pack(f"{order}I", pixels + len(values))
+        )
+        values += value if len(value) > 4 else b""
+    head = (b"II" if order == "<" else b"MM") + struct.pack(f"{order}HI", 42, pixels + len(values))
+    directory = struct.pack(f"{order}H", len(numbers) + len(arrays)) + entries + b"\0" * 4
+    return head + b"".join(strips) + values + directory
+
+
+SIXTEEN_BITS = [0x0000, 0x1234, 0x80FF, 0xFFFF]
+
+
+def test_sixteen_bits_with_white_at_zero() -> None:
+    """TIFF 6.0, PhotometricInterpretation 0: WhiteIsZero."""
+    data = struct.pack("<4H", *SIXTEEN_BITS)
+    one, other = tiff("<", 2, 0, [data]), tiff("<", 2, 1, [data])
+    for output_format in ("png", "tiff"):
+        for content, expected in ((other, SIXTEEN_BITS), (one, [0xFFFF - value for value in SIXTEEN_BITS])):
+            kept = convert(content, output_format)
+            assert [kept.getpixel((place % 2, place // 2)) for place in range(4)] == expected
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_sixteen_bits_in_planes(order: str) -> None:
+    """TIFF 6.0, PlanarConfiguration 2: reds, greens and blues apart."""
+    planes = [
+        [0x0100, 0x2000, 0xFF00, 0x8000],
+        [0x7F00, 0x0300, 0x0000, 0x4000],
+        [0xFE00, 0x1100, 0x6600, 0xC000],
+    ]
+    image = convert(tiff(order, 2, 2, [struct.pack(f"{order}4H", *plane) for plane in planes]), "png")
+    found = [image.getpixel((place % 2, place // 2)) for place in range(4)]
+    assert found == [tuple(plane[place] >> 8 for plane in planes) for place in range(4)]
+
+
+def test_a_sound_file_of_a_kind_that_is_not_read_is_not_called_truncated() -> None:
+    content = tiff("<", 2, 1, [b"\0" * 32], bits=64)
+    with pytest.raises(RowError, match="of another kind"):
+        analyse(content, output_format="png")
 
 
 def test_sixteen_bits_survive_resizing() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import dns.rdata
 import dns.rdataclass
 import dns.rdatatype
+import dns.zone
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -83,6 +84,15 @@ def test_a_region_code_is_a_region_also_where_a_column_is_called_so() -> None:
     assert wa.phones(frame, region="id").loc[0, "country"] == "ID"
 
 
+@pytest.mark.parametrize("details", [True, False])
+def test_a_column_of_regions_may_be_called_as_a_region_is(details: bool) -> None:
+    """``cc`` is what tables call the country code, and the Cocos Islands."""
+    frame = PHONES.rename(columns={"country": "cc"})
+    assert_frame_equal(
+        wa.phones(frame, region="cc", details=details), wa.phones(PHONES, region="country", details=details)
+    )
+
+
 @pytest.mark.parametrize(
     ("numbers", "region", "sentence"),
     [
@@ -125,6 +135,35 @@ def test_the_output_of_dig_is_a_row_for_each_record() -> None:
     lines = "3 1 1 0C72AC70B745AC19998811B131D662C9\nAC69DBDBE7CB23E5B514B56664C5D3D6\n2 0 1 AB\nCD"
     assert wa.dane(lines)["usage"].tolist() == [3, 2]
     assert wa.dane(lines).loc[0, "is_valid"]
+
+
+ZONE = f"""
+{NAME}.example.net. 3600 IN TLSA 3 1 1 (  ; of today (
+        {DIGEST[:30]}
+        {DIGEST[30:]} )
+
+                3600 IN TLSA ( 2 0 1
+{DIGEST} )
+\tTLSA 3 1 2 {DIGEST}{DIGEST}
+; the site
+_443._tcp.www.example.net. ( 300 IN
+ TLSA 3 1 1 {DIGEST} ) ; )
+ IN 60 TLSA 1 1 1 {DIGEST}
+"""
+
+
+def test_records_are_split_as_in_a_zone_file() -> None:
+    zone = dns.zone.from_text(f"$TTL 1\n{ZONE}", "example.net.", relativize=False, check_origin=False)
+    expected = {
+        (str(name), one.usage, one.selector, one.mtype, one.cert.hex())
+        for name, _, one in zone.iterate_rdatas("TLSA")
+    }
+    frame = wa.dane(ZONE)
+    assert frame["is_valid"].tolist() == [True] * 5
+    names = ("name", "usage", "selector", "matching", "certificate_data")
+    found = [tuple(parsed[name] for name in names) for parsed in frame["parsed"]]
+    assert len(found) == len(expected) == 5
+    assert set(found) == expected
 
 
 def test_in_a_list_each_text_is_one_record() -> None:

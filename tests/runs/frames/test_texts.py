@@ -178,6 +178,16 @@ def test_a_text_that_takes_too_long_costs_its_own_row() -> None:
 def test_markup_in_a_text_is_text() -> None:
     frame = wa.keywords(texts="<script>alpha</script> <p hidden>beta</p> &lt;gamma&gt;")
     assert {"script", "alpha", "hidden", "beta", "gamma"} <= set(frame["keyword"])
+    places = wa.keywords(texts="<title>alpha</title> <h1>alpha</h1>")[["in_title", "in_h1", "in_description"]]
+    assert places.isna().all(axis=None), "a text has no title that could be known"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b", "12345"])
+def test_a_text_without_a_word_is_a_row_like_any_other(text: str) -> None:
+    frames = [wa.keywords(texts=[text], source=source) for source in ("main", "page")]
+    assert [frame.loc[0, "status"] for frame in (*frames, wa.readability(texts=[text]))] == ["ok"] * 3
+    assert [frame.loc[0, "frequency"] for frame in frames] == [0, 0]
+    assert len({frame.loc[0, "note"] for frame in frames}) == 1
 
 
 def test_a_checkpoint_keeps_texts_apart(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.content.terms import Terms, checked_sizes, count_pages, grouped_terms, totals_of
 from webanalytics.audits.content.vocabulary import LONGEST, PageTerms, Vocabulary
 from webanalytics.core.operations.model import Dtype
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, whole_number
 from webanalytics.operations import KEYWORDS
 from webanalytics.page.keywords.keyness import UNLIKELY, keyness
 from webanalytics.runs.frames.foreign import as_pandas
@@ -101,8 +101,7 @@ def content_gap(
     sizes = checked_sizes(ngrams)
     for name, value in (("top", top), ("min_length", min_length)):
         KEYWORDS.parameter(name).check(value)
-    if type(min_pages) is not int or min_pages < 1:
-        raise ParameterError("The `min_pages` parameter must be an integer of at least 1.", "min_pages")
+    whole_number("min_pages", min_pages, 1)
     theirs = as_pandas(theirs, "theirs")
     several = not isinstance(theirs, pd.DataFrame) and isinstance(theirs, Iterable)
     how = {"sizes": sizes, "min_length": min_length}

@@ -10,7 +10,7 @@ from webanalytics.audits.graph.frames import Answer, broken_frame, links_frame, 
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.origin import Audited
 from webanalytics.audits.site import Site
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, whole_number
 from webanalytics.runs.frames.link_table import CrawlFacts
 
 MOST_PATHS = 1_000
@@ -96,8 +96,7 @@ class LinkMethods:
             For an audit that is no crawl, and an address that it has not seen.
         """
         crawl_of(self, "paths")
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_PATHS:
-            raise ParameterError.must_be("most", f"an integer from 1 to {MOST_PATHS:,}")
+        whole_number("most", most, 1, MOST_PATHS)
         graph = self.site.graph
         seen = isinstance(url, str) and (graph.place(url) >= 0 or self.site.find(url) is not None)
         if not seen:

@@ -14,7 +14,7 @@ from webanalytics.audits.content.nearest import Beside, Vocabulary
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import one_line, shortened
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, whole_number
 from webanalytics.page.keywords.stopwords import stop_words_of
 from webanalytics.runs.frames.link_table import POSITIONS
 from webanalytics.runs.frames.schema import frame_of
@@ -68,8 +68,7 @@ class _Found(NamedTuple):
 
 def link_ideas(site: Site, to: Any, per_page: int) -> pd.DataFrame:
     """Return the frame of `Audit.link_ideas`."""
-    if type(per_page) is not int or per_page < 1:
-        raise ParameterError.must_be("per_page", "an integer of at least 1")
+    whole_number("per_page", per_page, 1)
     pages = list(site.distinct)
     targets = _chosen(site, to, pages)
     contents = {row: content.text or "" for row, content in enumerate(site.contents())}

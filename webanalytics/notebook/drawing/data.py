@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from webanalytics import errors
 from webanalytics.core.strings import encodable
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.drawing.labels import shorten
@@ -196,9 +197,7 @@ def why_empty(frame: pd.DataFrame, none: str, one: str, several: str) -> str:
 
 def whole_number(value: Any, parameter: str, low: int, high: int = MOST_ROWS) -> int:
     """Return the integer, or raise `ParameterError` if it is not an integer from `low` to `high`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise ParameterError.must_be(parameter, f"an integer from {low} to {high}")
-    return int(value)
+    return errors.whole_number(parameter, value, low, high)
 
 
 def real_number(value: Any, parameter: str, above: float) -> float:

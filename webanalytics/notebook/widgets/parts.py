@@ -32,7 +32,6 @@ _LINK = (
     "display:inline-block;padding:5px 14px;border-radius:3px;background:#0069a3;color:#ffffff;"
     "text-decoration:none;font-weight:600;overflow-wrap:anywhere"
 )
-_UNITS = ("bytes", "kB", "MB", "GB")
 LONGEST_TEXT = 2000
 """Characters shown of one value; a notebook is no place for a megabyte of hexadecimal digits."""
 
@@ -99,22 +98,6 @@ def download_link(name: str, content: bytes, mime_type: str) -> Markup:
     # JupyterLab opens a link without `download` in a new tab
     link = Markup('<a download="{}" href="data:{};base64,{}" style="{}">Download {}</a>')
     return link.format(name, mime_type, data, _LINK, as_text(name))
-
-
-def size_in_words(size: int) -> str:
-    """Return a number of bytes in readable, decimal units.
-
-    Examples
-    --------
-    >>> [size_in_words(size) for size in (1, 999, 12_000, 999_999, 3_456_789)]
-    ['1 byte', '999 bytes', '12 kB', '1 MB', '3.5 MB']
-    """
-    if size < 1000:
-        return "1 byte" if size == 1 else f"{size} bytes"
-    value, unit = float(size), 0
-    while value >= 999.95 and unit < len(_UNITS) - 1:
-        value, unit = value / 1000, unit + 1
-    return f"{value:.1f}".removesuffix(".0") + f" {_UNITS[unit]}"
 
 
 def all_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from webanalytics._version import how_to_install
-from webanalytics.errors import ParameterError
+from webanalytics.errors import whole_number
 from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.page.keywords.segmentation import (
     UNSPACED,
@@ -157,9 +157,9 @@ def count_keywords(
     >>> count_keywords("Green tea is tea. Green tea keeps.", ngrams=2)["frequency"]
     [2]
     """
-    _check("ngrams", ngrams, 1, 3)
-    _check("top", top, 1)
-    _check("min_length", min_length, 1)
+    whole_number("ngrams", ngrams, 1, 3)
+    whole_number("top", top, 1)
+    whole_number("min_length", min_length, 1)
     left_out = chosen_stop_words(stop_words, language)
     segmented = segment(text, language, in_runs=ngrams > 1)
     words = sum(len(run.words) for run in segmented.runs)
@@ -176,14 +176,6 @@ def count_keywords(
         "total_words": words,
         "note": _note(segmented, language, bool(best), ngrams, min_length),
     }
-
-
-def _check(parameter: str, value: object, low: int, high: int | None = None) -> None:
-    good = isinstance(value, int) and not isinstance(value, bool)
-    if good and low <= value and (high is None or value <= high):  # type: ignore[operator]
-        return
-    limits = f"from {low} to {high}" if high else f"of at least {low}"
-    raise ParameterError.must_be(parameter, f"an integer {limits}")
 
 
 def _count_words(
@@ -310,7 +302,8 @@ def analyse(
         "note": remark or found["note"],
     }
     if details:
-        texts = (page.title, page.h1, page.description, first_paragraph(text))
-        answer["places"] = places_of(best, dict(zip(PLACES, texts, strict=True)), language, [ngrams])
+        said = (None, None, None) if page.is_text else (page.title, page.h1, page.description)
+        texts = dict(zip(PLACES, (*said, first_paragraph(text)), strict=True))
+        answer["places"] = places_of(best, texts, language, [ngrams])
         answer["counts"] = dict(zip(found["keywords"], found["frequency"], strict=True))
     return answer

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import mul
 
+import regex
+
 from webanalytics.page.keywords.segmentation import UNSPACED_LANGUAGES, segment
 from webanalytics.page.readability.syllables import DATA, patterns_of, syllable_counter
 
@@ -21,6 +23,9 @@ _PUNCTUATION = re.compile(r"[^\w']")
 # From one end mark to the next: a sentence of three words or more (which the group marks), or the rest.
 # Possessive throughout, so that no text makes it look at a character more than twice.
 _SENTENCE = re.compile(r"[^\w.!?]*+(\w)[^\s.!?]*+\s[^\w.!?]*+\w[^\s.!?]*+\s[^\w.!?]*+\w[^.!?]*+|[^.!?]++")
+
+# End marks of all scripts, for languages that no formula was made for.
+_END_MARK = regex.compile(r"\p{Sentence_Break=STerm}")
 
 # Letters of the longest pieces and words that are kept from text to text.
 _LONGEST_KEPT = 64
@@ -150,17 +155,17 @@ def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept:
 
 
 def count_words(text: str) -> Counts:
-    """Count only what needs no syllables.
+    """Count only what needs no syllables; a sentence ends as its script has it.
 
-    >>> count_words("Η γλώσσα - πλούσια.").words
-    3
+    >>> count_words("Η γλώσσα - πλούσια.").words, count_words("भारत विशाल है। यहाँ लोग हैं।").sentences
+    (3, 2)
     """
     pieces = text.split()
     lengths = [len(word) - word.count("'") for piece in pieces if (word := clean_word(piece))]
     return Counts(
         words=len(lengths),
         pieces=len(pieces),
-        sentences=count_sentences(text),
+        sentences=count_sentences(text if text.isascii() else _END_MARK.sub(".", text)),
         characters=sum(map(len, pieces)),
         letters=sum(lengths),
         long_words=sum(length > LONGEST_SHORT for length in lengths),

@@ -218,13 +218,13 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
 
     Notes
     -----
-    Counts and formulas are those of textstat 0.7.13 with ``set_lang(language)`` (its default, ``en_US``,
-    for English), but for the syllables of English words that the dictionary lacks, which are counted by
-    their vowels. The grade indices and the Dale-Chall score were fitted to American schools and
-    English texts, so other languages get None for them. The Flesch reading ease is given in the
-    languages with constants of their own: en, de, es, fr, hu, it, nl, ru; the Gunning fog index in
-    those with a threshold of their own for complex words: en, hu, pl. Elsewhere they are None too, and
-    so are all of them for a text without a word.
+    Counts and formulas are those of textstat 0.7.13 with ``set_lang(language)`` (its default, ``en_US``, for
+    English) of the text with plain apostrophes, but for the syllables of English words that the dictionary
+    lacks, which are counted by their vowels. The grade indices and the Dale-Chall score were fitted to
+    American schools and English texts, so other languages get None for them. The Flesch reading ease is given
+    in the languages with constants of their own: en, de, es, fr, hu, it, nl, ru; the Gunning fog index in
+    those with a threshold of their own for complex words: en, hu, pl. Elsewhere they are None too, and so are
+    all of them for a text without a word.
 
     ``averageGradeLevel`` is the mean of the five unrounded grade indices, rounded at the end; None
     unless all five are known. The texts and the audience follow from the numbers as shown.
@@ -277,6 +277,7 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
 def _counts(text: str, tag: str, language: str) -> Counts:
     if language not in _BY_SYLLABLES:
         return count_words(text)
+    text = text.replace("’", "'")  # or don’t would be no easy word, and couldn’t have one syllable
     return count_text(text, tag, LANGUAGES.get(language, LanguageFormulas()).complex_from or 3)
 
 

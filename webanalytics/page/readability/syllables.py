@@ -109,7 +109,7 @@ def _odd_levels(places: int) -> int:
 class Hyphenation:
     """The places where the words of one language may be hyphenated (Liang 1983).
 
-    Gives the positions that ``pyphen.Pyphen`` gives. pyphen takes 0.4 s to read the German patterns and
+    Finds the places that ``pyphen.Pyphen`` finds. pyphen takes 0.4 s to read the German patterns and
     about 20 microseconds a word, which would be most of the time of a German page. Here one automaton finds
     all patterns of a word, and a pattern is taken apart only when a word has it.
     """
@@ -148,28 +148,14 @@ class Hyphenation:
         return highest & _odd_levels(places)
 
     def count(self, word: str, left: int = 2, right: int = 2) -> int:
-        """Return how many places `positions` would name.
+        """Return in how many places a lower-case word may be hyphenated.
+
+        At least `left` and `right` letters stay together at its ends.
 
         >>> Hyphenation("en_US").count("hyphenation")
         2
         """
         return self._hyphens(word, left, right).bit_count()
-
-    def positions(self, word: str, left: int = 2, right: int = 2) -> list[int]:
-        """Return where a lower-case word may be hyphenated.
-
-        At least `left` and `right` letters stay together at its ends.
-
-        >>> Hyphenation("en_US").positions("hyphenation")
-        [2, 6]
-        """
-        hyphens = self._hyphens(word, left, right)
-        field = (1 << _FIELD) - 1
-        return [
-            place
-            for place in range(left, len(word) - right + 1)
-            if hyphens >> _FIELD * (place - left) & field
-        ]
 
 
 @cache

@@ -40,12 +40,12 @@ def analyse(record: str, limit: int = 200_000, name: str | None = "") -> dict[st
 
     Notes
     -----
-    A record is valid when its name begins with a port and a protocol, its class is IN (the type itself is
-    independent of classes, but hosts have addresses in IN alone), its three codes are assigned for public
-    use, its data are whole octets in hexadecimal and as long as the matching type demands, and its TTL is in
-    range (RFC 6698, RFC 2181). Security levels: *Recommended* is 3 1 1 (RFC 7671 section 5.1), *Good* any
-    other DANE-EE or DANE-TA record with a digest, *Acceptable* PKIX-EE and PKIX-TA with a digest, *Weak*
-    data that are not hashed, *Invalid* the rest.
+    A record is valid when its name begins with a port and a protocol, and goes on with a host (``xn--`` for
+    other scripts), its class is IN (the type itself is independent of classes, but hosts have addresses in IN
+    alone), its three codes are assigned for public use, its data are whole octets in hexadecimal and as long
+    as the matching type demands, and its TTL is in range (RFC 6698, RFC 2181). Security levels: *Recommended*
+    is 3 1 1 (RFC 7671 section 5.1), *Good* any other DANE-EE or DANE-TA record with a digest, *Acceptable*
+    PKIX-EE and PKIX-TA with a digest, *Weak* data that are not hashed, *Invalid* the rest.
 
     Examples
     --------

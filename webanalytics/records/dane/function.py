@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -98,7 +97,7 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
     known: dict[int, Any] = {}  # one certificate for many records is read once
     for one in given:
         if id(one) not in known:
-            known[id(one)] = load_chain(one) if _given(one) else None
+            known[id(one)] = None if is_missing(one) else load_chain(one)
     chains = [known[id(one)] for one in given]
 
     def add(frame: pd.DataFrame) -> pd.DataFrame:
@@ -113,12 +112,6 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
         return frame
 
     return add
-
-
-def _given(certificate: Any) -> bool:
-    return isinstance(certificate, (str, bytes, Path)) or not (
-        certificate is None or certificate != certificate
-    )
 
 
 async def dane(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -96,6 +96,7 @@ _CLASS = re.compile(r"CLASS(?:0|[1-9][0-9]{0,4})")
 _PORT_LABEL = re.compile(rb"_[0-9]{1,9}|\*")
 _PORT = re.compile(rb"_[1-9][0-9]{0,4}")
 _HEX = re.compile(r"[0-9A-Fa-f]*")
+HOST_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 
 _MORE_HEX = re.compile(r"\s*[0-9A-Fa-f]{2}[0-9A-Fa-f \t]*")
 
@@ -223,27 +224,50 @@ def named(record: str, name: str) -> str:
 def split_records(text: str, limit: int = 200_000) -> list[str]:
     r"""Return the records of a text with several, such as the output of ``dig +short``.
 
-    Comments and blank lines are left out, and data may go on in the next line. A text that is not entirely
-    made of records is returned as it is, whole.
+    Comments and blank lines are left out, and data may go on in the next line. A record that begins with a
+    blank has the name of the one before (RFC 1035 section 5.1). A text that is not entirely made of records
+    is returned as it is, whole.
 
     >>> split_records("3 1 1 AB\nCD\n; comment\n2 1 1 EF")
     ['3 1 1 AB\nCD', '2 1 1 EF']
     """
     found: list[str] = []
-    for line in text.splitlines() if len(text) <= limit else ():
-        if not line.strip() or line.lstrip().startswith(";"):
+    for entry in _entries(text) if len(text) <= limit else ():
+        if not entry.strip() or entry.lstrip().startswith(";"):
             continue
-        more = _MORE_HEX.fullmatch(line) and not _BARE.match(line)
+        more = _MORE_HEX.fullmatch(entry) and not _BARE.match(entry)
         if found and more and _BARE.match(found[-1]):
-            found[-1] += f"\n{line}"
+            found[-1] += f"\n{entry}"
         else:
-            found.append(line)
+            found.append(_with_owner(entry, found[-1]) if found else entry)
     try:
         for record in found:
             parse(record, limit, None)
     except RowError:
         return [text]
     return found if len(found) > 1 else [text]
+
+
+def _entries(text: str) -> Iterator[str]:
+    """Yield the lines of a zone file, several as one where a parenthesis is open."""
+    start = depth = 0
+    for match in _TOKEN.finditer(text):
+        depth += (match.lastgroup == "open") - (match.lastgroup == "close")
+        if match.lastgroup == "newline" and depth <= 0:
+            yield text[start : match.start()]
+            start = match.end()
+    yield text[start:]
+
+
+def _with_owner(entry: str, before: str) -> str:
+    """Return an entry that leaves out its owner with that of the one before it."""
+    if not entry[0].isspace() or _BARE.match(entry) or _BARE.match(before):
+        return entry
+    try:
+        _header(["", *_words(entry)])
+    except RowError:
+        return entry
+    return _words(before)[0] + entry
 
 
 def _words(text: str) -> list[str]:
@@ -341,7 +365,8 @@ def read_owner(name: str) -> Owner:
 
     Notes
     -----
-    RFC 6698 section 3: a decimal port without leading zeros, and the transport's name.
+    RFC 6698 section 3: a decimal port without leading zeros, the transport's name, and a host whose labels
+    are those of hosts (RFC 952), for names in other scripts A-labels: no client asks for another one.
 
     Examples
     --------
@@ -364,7 +389,9 @@ def read_owner(name: str) -> Owner:
         return Owner(None, None, hostname, "the name must begin with `_port._protocol`, such as `_443._tcp`")
     port, port_problem = _read_port(service[0].octets)
     protocol, protocol_problem = _read_protocol(service[1].octets)
-    return Owner(port, protocol, _join(labels[2:]), port_problem or protocol_problem)
+    plain = all(HOST_LABEL.fullmatch(label.octets.decode("latin-1")) for label in labels[2:])
+    host_problem = None if plain else "the host in the name must be letters, digits and hyphens, or `xn--`"
+    return Owner(port, protocol, _join(labels[2:]), port_problem or protocol_problem or host_problem)
 
 
 def _read_port(label: bytes) -> tuple[int | None, str | None]:

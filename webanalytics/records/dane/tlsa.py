@@ -7,23 +7,18 @@ Dates, host names and revocation are for the TLS client to check.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from webanalytics.errors import ParameterError, RowError
-from webanalytics.records.dane.dane import is_valid
-from webanalytics.records.dane.record import LAST_ASSIGNED, PROTOCOLS, TlsaRecord, parse
+from webanalytics.errors import ParameterError, RowError, whole_number
+from webanalytics.records.dane.dane import HIGHEST_TTL, is_valid
+from webanalytics.records.dane.record import HOST_LABEL, LAST_ASSIGNED, PROTOCOLS, TlsaRecord, parse
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
     CertificateSource = bytes | str | Path | Certificate
-
-HIGHEST_TTL: Final = 2_147_483_647
-
-_HOST_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 
 
 def tlsa_record(
@@ -84,8 +79,8 @@ def tlsa_record(
     webanalytics.errors.ParameterError: The `usage` parameter must be an integer from 0 to 3.
     """
     _check_codes(usage=usage, selector=selector, matching=matching)
-    _check_number("port", port, 1, 65_535)
-    _check_number("ttl", ttl, 0, HIGHEST_TTL)
+    whole_number("port", port, 1, 65_535)
+    whole_number("ttl", ttl, 0, HIGHEST_TTL)
     if protocol not in PROTOCOLS:
         raise ParameterError.one_of("protocol", PROTOCOLS)
     name = f"_{port}._{protocol}.{_ascii_host(host)}."
@@ -208,13 +203,7 @@ def _certificate_class() -> type[Certificate]:
 
 def _check_codes(**codes: int) -> None:
     for name, code in codes.items():
-        _check_number(name, code, 0, LAST_ASSIGNED[name])
-
-
-def _check_number(parameter: str, value: object, lowest: int, highest: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
-        sentence = f"The `{parameter}` parameter must be an integer from {lowest} to {highest}."
-        raise ParameterError(sentence, parameter)
+        whole_number(name, code, 0, LAST_ASSIGNED[name])
 
 
 def _ascii_host(host: object) -> str:
@@ -222,7 +211,7 @@ def _ascii_host(host: object) -> str:
     name = _to_a_labels(host.removesuffix(".")) if isinstance(host, str) else ""
     labels = name.split(".")
     # Room for the two labels before it: "_65535._sctp." and the root's octet in 255.
-    if len(name) > 240 or not all(map(_HOST_LABEL.fullmatch, labels)) or labels[-1].isdigit():
+    if len(name) > 240 or not all(map(HOST_LABEL.fullmatch, labels)) or labels[-1].isdigit():
         raise ParameterError.must_be("host", "a host name, such as www.example.com")
     return name
 

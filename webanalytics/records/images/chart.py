@@ -10,11 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from webanalytics.core.strings import counted
+from webanalytics.core.strings import counted, size_in_words
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT
-
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 @style.chart
@@ -44,7 +42,7 @@ def image_sizes(
     --------
     >>> frame = pd.DataFrame({"image": ["a.png"], "inputSize": [2000], "outputSize": [500]})
     >>> image_sizes(frame).get_title(loc="left")
-    '1 image: 2 kB before, 500 B after (−75 %)'
+    '1 image: 2 kB before, 500 bytes after (−75 %)'
     """
     max_images = data.whole_number(max_images, "max_images", 0)
     images = data.pick(frame, ["image", "inputSize", "outputSize"], ("convert",), optional=["outputFormat"])
@@ -67,17 +65,6 @@ def _reason(images: pd.DataFrame) -> str:
     return data.why_empty(images, "No images.", "This image has no sizes.", "None of these images has sizes.")
 
 
-def size_text(size: float) -> str:
-    """Return a size in bytes in readable form.
-
-    >>> size_text(512), size_text(2_000), size_text(56_158), size_text(3_400_000)
-    ('512 B', '2 kB', '56.2 kB', '3.4 MB')
-    """
-    power = 0 if size < 1 else min(int(math.log10(size) // 3), len(_UNITS) - 1)
-    number = size / 1000**power
-    return f"{number:,.3g} {_UNITS[power]}" if number < 1000 else f"{number:,.0f} {_UNITS[power]}"
-
-
 def change_text(before: float, after: float) -> str:
     """Return a change in percent, with its sign.
 
@@ -92,7 +79,7 @@ def _title(found: pd.DataFrame) -> str:
     if found.empty:
         return "Sizes of images"
     before, after = float(found["before"].sum()), float(found["after"].sum())
-    sizes = f"{size_text(before)} before, {size_text(after)} after"
+    sizes = f"{size_in_words(before)} before, {size_in_words(after)} after"
     return f"{counted(len(found), 'image')}: {sizes} ({change_text(before, after)})"
 
 
@@ -167,7 +154,7 @@ def _cloud(ax: Axes, found: pd.DataFrame) -> None:
     captions.grid(ax, "both")
     _size_axis(ax, "size before")
     ticks = _decades(*ax.get_ylim())
-    ax.set_yticks(ticks, labels=[size_text(tick) for tick in ticks], fontfamily=[BASE_FONT])
+    ax.set_yticks(ticks, labels=[size_in_words(tick) for tick in ticks], fontfamily=[BASE_FONT])
     ax.set_ylabel("size after", color=style.muted(ax), fontsize=9.5)
     lines = [
         Line2D([], [], color=style.INK, linewidth=1, dashes=(4, 2), label="same size"),
@@ -185,7 +172,7 @@ def _range(before: Any, after: Any) -> tuple[float, float]:
 def _size_axis(ax: Axes, label: str) -> None:
     ax.minorticks_off()  # a short logarithmic scale would label them, as powers of ten
     ticks = _decades(*ax.get_xlim())
-    captions.finish_value_axis(ax, f"{label} (logarithmic)", ticks, [size_text(tick) for tick in ticks])
+    captions.finish_value_axis(ax, f"{label} (logarithmic)", ticks, [size_in_words(tick) for tick in ticks])
 
 
 def _decades(low: float, high: float) -> list[float]:

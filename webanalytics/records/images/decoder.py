@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from PIL import ExifTags, Image, ImageFile, TiffImagePlugin
+from PIL import ExifTags, Image, ImageFile, TiffImagePlugin, UnidentifiedImageError
 
 from webanalytics.errors import RowError
 from webanalytics.records.images.formats import PILLOW_NAMES, ImageFormat, ImageLimits, with_alpha_flag
@@ -172,18 +172,21 @@ _settings_lock = threading.RLock()
 def strict_pillow(limits: ImageLimits) -> Iterator[None]:
     """Set Pillow's process-wide settings to what hostile files require, and restore them afterwards.
 
-    Truncated files are errors, images over the pixel limit too, and other warnings are silent. The settings
-    are global, so that conversions in several threads take turns.
+    Truncated files are errors, images over the pixel limit too, and other warnings are silent. libtiff reads
+    every TIFF: Pillow itself takes planes of 16 bits for planes of 8. The settings are global, so that
+    conversions in several threads take turns.
     """
     with _settings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         saved = ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS
+        reader, TiffImagePlugin.READ_LIBTIFF = TiffImagePlugin.READ_LIBTIFF, True
         ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS = False, limits.max_pixels
         try:
             yield
         finally:
             ImageFile.LOAD_TRUNCATED_IMAGES, Image.MAX_IMAGE_PIXELS = saved
+            TiffImagePlugin.READ_LIBTIFF = reader
 
 
 @contextmanager
@@ -197,9 +200,9 @@ def decoding(limits: ImageLimits) -> Iterator[None]:
         raise too_many_pixels(limits) from error
     except MemoryError as error:
         raise RowError("image_memory", parameter="image") from error
-    except (
-        Exception
-    ) as error:  # broken files make decoders raise nearly anything (struct.error, KeyError ...)
+    except UnidentifiedImageError as error:
+        raise RowError("image_unread", parameter="image") from error
+    except Exception as error:  # broken files make decoders raise nearly anything
         raise RowError("image_damaged", parameter="image") from error
 
 
@@ -297,8 +300,8 @@ def read_first(opened: Opened, size: tuple[int, int]) -> Image.Image:
             width, height = opened.upright_size(size)
             image.draft(None, (2 * width, 2 * height))  # twice the size leaves enough detail for the filter
         extents = _gif_extents(image)
-        image.load()
-        picture = _clear_outside(image, extents) if extents else image
+        loaded = _load(image)
+        picture = _clear_outside(loaded, extents) if extents else loaded
         return opened.upright(picture)
 
 
@@ -342,9 +345,19 @@ def read_pages(opened: Opened, pages: int) -> Iterator[tuple[Image.Image, bytes]
             check_pixels(image.size, opened.limits)
             pixels += image.size[0] * image.size[1]
             check_total_pixels(pixels, opened.limits)
-            image.load()
+            picture = _load(image)
             profile = profile_of(image, opened.limits.max_profile_bytes)
-        yield image, profile
+        yield picture, profile
+
+
+def _load(image: ImageFile.ImageFile) -> Image.Image:
+    """Decode the current picture of a file; in one of Pillow's 16-bit greys white may still be zero."""
+    _forget_xmp(image)
+    image.load()
+    tags = getattr(image, "tag_v2", {})
+    if image.mode == "I;16" and tags.get(TiffImagePlugin.PHOTOMETRIC_INTERPRETATION) == 0:
+        return image.point(lambda value: value * -1 + 65_535)
+    return image
 
 
 def times_to_play(opened: Opened) -> int:
@@ -368,12 +381,22 @@ def _bit_depth(image: ImageFile.ImageFile, content: bytes, image_format: ImageFo
     return 8
 
 
+def _forget_xmp(image: Image.Image) -> None:
+    """Keep Pillow from taking an orientation in XMP for one in Exif, as no browser does."""
+    for name in ("xmp", "XML:com.adobe.xmp"):
+        image.info.pop(name, None)
+
+
 def _orientation(image: Image.Image) -> int:
     raw = image.info.get("exif", b"")
     if not isinstance(raw, bytes) or len(raw) > _MAX_EXIF_BYTES:
         return 1
+    _forget_xmp(image)
     try:
-        orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+        exif = Image.Exif() if raw else image.getexif()
+        if raw:
+            exif.load(raw)
+        orientation = exif.get(ExifTags.Base.Orientation, 1)
     except Exception:  # broken Exif costs an image its orientation, not its conversion
         return 1
     return orientation if orientation in _ORIENTATIONS else 1

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pandas as pd
 
 from webanalytics.core.option_types import ImageOptions
@@ -23,7 +24,6 @@ from webanalytics.records.images.convert import check_wishes, check_written
 from webanalytics.records.images.formats import SUFFIXES
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Inputs
-from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.run import Hooks, collect
 
 __all__ = ["convert"]
@@ -118,15 +118,8 @@ def _stem(subject: Any, number: int) -> str:
 
 def add_savings(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill ``saved`` (bytes) and ``saved_share`` (of the given size)."""
-    saved = frame["inputSize"] - frame["outputSize"]
-    share = (saved / frame["inputSize"]).astype("Float64").tolist()
-    missing = pd.isna(frame["inputSize"]).tolist()
-    frame["saved"] = saved
-    frame["saved_share"] = make_series(
-        [None if gone else float(value) for value, gone in zip(share, missing, strict=True)],
-        "float",
-        frame.index,
-    )
+    frame["saved"] = frame["inputSize"] - frame["outputSize"]
+    frame["saved_share"] = (frame["saved"] / frame["inputSize"]).to_numpy("float64", na_value=np.nan)
     return frame
 
 

@@ -34,7 +34,7 @@ Box = tuple[int | None, int | None]
 _STILL: frozenset[ImageFormat] = frozenset(("jpg", "avif", "jxl"))
 """Formats that are written with one picture only."""
 
-REDUCED = "16 bits a channel became 8."
+REDUCED = "More than 8 bits a channel became 8."
 
 
 class Converted(NamedTuple):

@@ -14,7 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from webanalytics import aio
-from webanalytics.core.strings import counted
+from webanalytics.core.strings import counted, size_in_words
 from webanalytics.notebook.widgets.parts import (
     Tool,
     all_rows,
@@ -26,7 +26,6 @@ from webanalytics.notebook.widgets.parts import (
     panel,
     paragraph,
     row,
-    size_in_words,
 )
 from webanalytics.operations import CONVERT
 from webanalytics.records.images.formats import LOSSY, SUFFIXES, is_supported

@@ -20,7 +20,6 @@ from webanalytics.operations import PHONE
 from webanalytics.records.phones import phone_list
 from webanalytics.records.phones.phone import E164, check_region, is_region, normalise, number_details
 from webanalytics.runs.boundary import Run, current_run
-from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.inputs import Inputs, Wanted, label, not_understood, read_values, subject_of
 from webanalytics.runs.frames.schema import STATUS, as_frame, is_missing, make_series
 from webanalytics.runs.partial import Partial
@@ -150,15 +149,16 @@ def _check_kinds(values: pd.Series) -> None:
         raise not_understood(values.tolist(), Wanted.of(PHONE, "numbers"))
 
 
-def own_regions(
-    numbers: Inputs, column: str | None, region: str
-) -> tuple[pd.Series, NDArray[np.object_]] | None:
-    """Return numbers and the region of each, where ``region`` names a column; None where it is a region."""
-    if is_region(region):
-        return None
-    table = as_pandas(numbers, "numbers")
+def own_regions(table: Any, column: str | None, region: str) -> tuple[pd.Series, NDArray[np.object_]] | None:
+    """Return numbers and the region of each, where ``region`` names a column; None where it is a region.
+
+    A name that is both, such as ``cc``, is that of the column where regions are in it.
+    """
     names = list(table.columns) if isinstance(table, pd.DataFrame) else []
-    if names.count(region) != 1:
+    named = names.count(region) == 1
+    if is_region(region) and not (named and any(is_region(str(one).strip()) for one in table[region])):
+        return None
+    if not named:
         hint = did_you_mean(region, map(str, names)) or "."
         raise ParameterError(
             "The `region` parameter must be a two-letter ISO 3166 country code, such as US, GB or SE, or a "

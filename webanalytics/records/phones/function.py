@@ -20,6 +20,7 @@ from webanalytics.records.phones.columns import (
     with_regions,
 )
 from webanalytics.records.phones.phone import check_region
+from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.run import Hooks, collect
 
@@ -76,6 +77,7 @@ async def phones(
     >>> frame[["isDisposable", "firstSeen"]].values.tolist()
     [[True, '2024-01-30'], [False, nan]]
     """
+    numbers = as_pandas(numbers, "numbers")
     own = own_regions(numbers, column, region) if isinstance(region, str) else None
     if own is not None:
         numbers, column, region = own[0], None, None

@@ -16,7 +16,7 @@ from typing import Any, Self
 from webanalytics._version import __version__
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.outcomes import Job, JobResult
-from webanalytics.errors import BackendError, ParameterError, RowError
+from webanalytics.errors import BackendError, ParameterError, RowError, whole_number
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.robots import keep
 from webanalytics.runs.backends.base import Backend, RunSpec, Task, refuse_saving
@@ -82,8 +82,7 @@ class Dask(Backend):
     name = "dask"
 
     def __init__(self, client: Any = None, *, chunk: int = 100) -> None:
-        if not isinstance(chunk, int) or isinstance(chunk, bool) or not 1 <= chunk <= 1000:
-            raise ParameterError.must_be("chunk", "an integer from 1 to 1000")
+        whole_number("chunk", chunk, 1, 1000)
         owned: list[Any] = []
         if client is None:
             owned = _local()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from webanalytics.core.environment import somebody_can_answer
 from webanalytics.core.operations.secret import MASK, Secret
 from webanalytics.core.outcomes import Job, JobResult
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, whole_number
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.runs.backends.base import Backend, Task, refuse_saving
 from webanalytics.runs.backends.hosted.http import Api, is_this_machine
@@ -88,11 +88,11 @@ class Hosted(Backend):
         # masked first: the frame of a call that fails further down may be shown with its variables
         api_key = None if api_key is None else _masked(api_key)
         self.base_url = _base_url(base_url)
-        self.concurrency = _number("concurrency", concurrency, 1, 1000)
+        self.concurrency = whole_number("concurrency", concurrency, 1, 1000)
         self.name = self.family = f"hosted {self.base_url}"
         self._api = Api(
             base_url=self.base_url,
-            batch_size=_number("batch_size", batch_size, 1, 10_000),
+            batch_size=whole_number("batch_size", batch_size, 1, 10_000),
             timeout=_seconds("timeout", timeout),
             patience=_seconds("patience", patience),
             prices=_checked_prices(prices or {}),
@@ -212,12 +212,6 @@ def _base_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
-def _number(name: str, value: Any, low: int, high: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ParameterError.must_be(name, f"an integer from {low} to {high}")
-    return value
-
-
 def _seconds(name: str, value: Any) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value <= 86_400:
         raise ParameterError.must_be(name, "a number of seconds up to 86400")
@@ -228,5 +222,5 @@ def _checked_prices(prices: Mapping[str, int]) -> dict[str, int]:
     for name, price in prices.items():
         if name not in OPERATIONS:
             raise ParameterError.one_of("prices", OPERATIONS)
-        _number("prices", price, 0, 10**9)
+        whole_number("prices", price, 0, 10**9)
     return dict(prices)
