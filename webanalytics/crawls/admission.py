@@ -367,7 +367,7 @@ class Admission:
         self, url: str, trace: Trace, source: Candidate, depth: int | None, *, barren: bool
     ) -> None:
         own = source.trace
-        if own is not None and barren and trace.pattern.numbered and trace.pattern.grows_with(own.pattern):
+        if own is not None and barren and self.traps.leads_on(url, trace, source.url, own):
             trace = trace._replace(run=own.run + 1)
         known = self.seen.get(url)
         if isinstance(known, Candidate):

@@ -10,6 +10,17 @@ from webanalytics.crawls.scope import SESSION
 
 _ORIGIN = re.compile(r"(https?://[^/]+)([^?]*)(?:\?(.*))?", re.DOTALL)
 _DIGITS = re.compile(r"\d+")
+# Names of months are numbers in the path of a year.
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MONTHS = (
+    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august "
+    "september october november december januar februar marz maerz mai juni juli oktober dezember janvier fevrier "
+    "mars avril juin juillet aout septembre octobre novembre decembre enero febrero marzo abril mayo junio "
+    "julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno luglio "
+    "settembre ottobre dicembre januari februari maart mei augustus janeiro fevereiro marco maio junho julho "
+    "setembro outubro novembro dezembro"
+)
+_MONTH = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_MONTHS.split())})(?![^\W\d_])", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[-_]\d+)*")
 # v2, 1.4 and 3.x name versions of documents, which have the same pages.
 _VERSION = re.compile(r"v\d[\w.]*|\d+(?:\.[\dx]+)+", re.IGNORECASE)
@@ -54,11 +65,15 @@ def pattern_of(url: str) -> Pattern:
     '/calendar/{n}/{n}?view'
     >>> pattern_of("https://a.example/blog/2019/03/first-post").family
     'https://a.example/blog/{n}'
+    >>> pattern_of("https://a.example/diary/november-2026").text
+    '/diary/{n}'
     >>> pattern_of("https://a.example/docs/v1.2/install").text
     '/docs/v1.2/install'
     """
     found = _ORIGIN.match(url)
     origin, path, query = found.groups() if found else ("", url, None)
+    if _YEAR.search(path):
+        path = _MONTH.sub("0", path)
     parts = [_generalised(part) for part in path.split("/", LONGEST_PATH)]
     text = "/".join(parts)
     if query is None:
@@ -69,6 +84,27 @@ def pattern_of(url: str) -> Pattern:
     names = sorted({part.partition("=")[0] for part in query.split("&") if part})
     family = f"{origin}{text}?"
     return Pattern(f"{text}?{'&'.join(names)}"[:500], family, family, frozenset(names), True)
+
+
+def is_below(url: str, other: str) -> bool:
+    """Return whether a path goes on from another one's folder, and is longer.
+
+    >>> is_below("https://a.example/about/team/jobs/", "https://a.example/about/team/")
+    True
+    >>> is_below("https://a.example/about/jobs", "https://a.example/about/team")
+    False
+    """
+    path, around = url.partition("?")[0], other.partition("?")[0]
+    return path.startswith(around[: around.rfind("/") + 1]) and path.count("/") > around.count("/")
+
+
+def nest_of(url: str) -> str:
+    """Return what a path is below of that leads below itself: all that its first part is around.
+
+    >>> nest_of("https://a.example/about/team/jobs/")
+    'https://a.example/about/…'
+    """
+    return "/".join([*url.partition("?")[0].split("/", 4)[:4], "…"])
 
 
 def folder_of(url: str) -> str:
@@ -148,15 +184,17 @@ def without_session(url: str) -> tuple[str, str] | None:
 def sequence_of(url: str, pattern: Pattern) -> tuple[str, int] | None:
     """Return the sequence that an address is of, and its number in it; None for dates, tokens and texts.
 
-    >>> paths = ("part/17", "x?a=b&page=2", "on/2026/11", "x?after=k1")
+    >>> paths = ("part/17", "x?a=b&page=2", "on/2026/11", "on/may-2026", "x?after=k1")
     >>> urls = [f"https://a.example/{path}" for path in paths]
     >>> [sequence_of(url, pattern_of(url)) for url in urls]  # doctest: +NORMALIZE_WHITESPACE
-    [('https://a.example/part/{n}', 17), ('https://a.example/x?a=b&page={n}', 2), None, None]
+    [('https://a.example/part/{n}', 17), ('https://a.example/x?a=b&page={n}', 2), None, None, None]
     """
     head, mark, tail = url.partition("?") if pattern.names else ("", "", url)
     found = _LAST_NUMBER.search(tail)
     numbered = bool(mark) or "{n}" in pattern.text
     if found is None or not numbered or "{id}" in pattern.text or _DATE.search(url):
+        return None
+    if _YEAR.search(url) and _MONTH.search(url):
         return None
     before, after = tail[: found.start()], tail[found.end() :]
     if mark and not (before.endswith("=") and after[:1] in ("", "&")):

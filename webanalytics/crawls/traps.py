@@ -23,7 +23,9 @@ from webanalytics.crawls.page_answers import Read
 from webanalytics.crawls.patterns import (
     Pattern,
     folder_of,
+    is_below,
     kind_of,
+    nest_of,
     pattern_of,
     repeats,
     sequence_of,
@@ -159,6 +161,7 @@ class Traps:
         # pages under each name: different from another value's, equal, and the first of their kind
         self._sessions: dict[str, list[int]] = {}
         self._texts: dict[str, str] = {}
+        self._seen: set[str] = set()  # texts of all pages
 
     def trace(self, url: str) -> Trace:
         """Return an address as traps see it, found on a page that is not barren."""
@@ -173,8 +176,11 @@ class Traps:
             return False
         pattern, hashes = trace.pattern, np.array(page.sketch, np.uint32)
         lines = np.array(page.lines, np.uint32)
-        barren = pattern.numbered and not news
-        barren = barren and self._known.share_new(pattern.family, hashes) < NEW_SHARE
+        if pattern.numbered:
+            barren = not news and self._known.share_new(pattern.family, hashes) < NEW_SHARE
+        else:
+            barren = page.text in self._seen
+        self._seen.add(page.text)
         same = barren and bool(pattern.names)
         same = same and self._known.share_new(f"{pattern.family}=", lines) < NEW_SHARE
         if pattern.numbered:
@@ -190,7 +196,25 @@ class Traps:
             trap.seen += trace.repeated is not None
         if pattern.numbered:
             self._count(url, trace, page.text, barren=barren, same=same)
+        elif barren and trace.run:
+            self._count_nested(url)
         return barren
+
+    @staticmethod
+    def leads_on(url: str, trace: Trace, source: str, own: Trace) -> bool:
+        """Return whether an address is more of what the barren page is that it was found on."""
+        if trace.pattern.numbered:
+            return trace.pattern.grows_with(own.pattern)
+        return not own.pattern.numbered and is_below(url, source)
+
+    def _count_nested(self, url: str) -> None:
+        """Count a page with another's text, found on one with another's text above it."""
+        name = nest_of(url)
+        family = self._families.setdefault(name, _Family())
+        family.fetched += 1
+        if family.fetched == BARREN:
+            said = f"{BARREN} of its pages have the text of others, and were found on such pages above them"
+            family.trap = self._found[name] = Trap(name, "repeating path", said, url, family)
 
     def _count(self, url: str, trace: Trace, text: str, *, barren: bool, same: bool) -> None:
         pattern = trace.pattern
@@ -288,17 +312,17 @@ class Traps:
         return self._refuses(url, trace) if self._handling == "stop" else None
 
     def _refuses(self, url: str, trace: Trace) -> Trap | None:
-        if trace.repeated is not None:
+        family = self._families.get(trace.pattern.key if trace.pattern.numbered else nest_of(url))
+        if trace.repeated is not None and not (family and family.trap):
             shown = trace.repeated
             evidence = "the path repeats parts of itself, as links do that lead below themselves"
             return self._found.setdefault(shown, Trap(shown, "repeating path", evidence, url))
         if trace.session is not None and (trap := self._session(url, trace.session)):
             return trap
-        family = self._families.get(trace.pattern.key)
         if family is None or family.trap is None:
             return None
         whatever = family.trap.whatever and family.dull.get(trace.pattern.text, 1.0) > DULL
-        return family.trap if trace.run or whatever else None
+        return family.trap if trace.run or trace.repeated is not None or whatever else None
 
     def _session(self, url: str, session: tuple[str, str]) -> Trap | None:
         bare, name = session
