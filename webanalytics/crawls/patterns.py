@@ -14,11 +14,11 @@ _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MONTHS = (
     "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august "
-    "september october november december januar februar marz maerz mai juni juli oktober dezember janvier fevrier "
-    "mars avril juin juillet aout septembre octobre novembre decembre enero febrero marzo abril mayo junio "
-    "julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno luglio "
-    "settembre ottobre dicembre januari februari maart mei augustus janeiro fevereiro marco maio junho julho "
-    "setembro outubro novembro dezembro"
+    "september october november december januar februar marz maerz mai juni juli oktober dezember janvier "
+    "fevrier mars avril juin juillet aout septembre octobre novembre decembre enero febrero marzo abril "
+    "mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno "
+    "luglio settembre ottobre dicembre januari februari maart mei augustus janeiro fevereiro marco maio "
+    "junho julho setembro outubro novembro dezembro"
 )
 _MONTH = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_MONTHS.split())})(?![^\W\d_])", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[-_]\d+)*")
