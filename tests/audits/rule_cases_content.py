@@ -165,7 +165,10 @@ CASES = (
     Case(
         "lorem_ipsum",
         page(text=f"{PLAIN} Lorem ipsum dolor sit amet."),
-        page(text=f"{PLAIN}</p><p>Lorem ipsum generator</p><p>The florem ipsum is no flower."),
+        page(
+            text=f"{PLAIN}</p><p>Lorem ipsum generator</p><p>The florem ipsum is no flower.</p><pre>"
+            "box { Lorem ipsum dolor } print('Lorem ipsum dolor') [lorem ipsum dolor]</pre>"
+        ),
         evidence="Lorem ipsum dolor",
     ),
     Case(

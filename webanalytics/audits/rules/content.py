@@ -37,7 +37,11 @@ MOST = 0.9
 """Share of a text in sentences from which on its lists do not matter to how well it reads."""
 
 # Alone the two words may be a subject: a menu has "Lorem ipsum generator".
-_LOREM = re.compile(r"\blorem\s+ipsum\s+dolor\b|^\W*lorem\s+ipsum\W*$", re.IGNORECASE | re.MULTILINE)
+# Behind an opening bracket it is what a piece of code prints.
+_LOREM = re.compile(
+    r"""(?<![({\[=])(?<![({\[=] )(?<![({\[=]["'])\blorem\s+ipsum\s+dolor\b|^\W*lorem\s+ipsum\W*$""",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ENDS, _CLOSING = tuple(".!?…。！？؟।"), "\"'”’“»«)]"
 _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
