@@ -188,6 +188,8 @@ def test_no_row_shows_the_password_of_an_address() -> None:
         "https://ann:tea-secret@127.0.0.1:9/x",
         "HTTPS:\\\\ann:tea-secret@127.0.0.1:9",
         "https://a@tea-secret@127.0.0.1:9/",
+        "https://ann:tea-secret/1@127.0.0.1:9/",  # no address: its host ends there
+        "https://ann:a#1?tea-secret@127.0.0.1:9/",
     ]
     with wa.option_context(progress=False, robots=False):
         for frame in (
