@@ -314,7 +314,7 @@ class Fetcher:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self.limits.slot(host, rules.crawl_delay, first=state.first):
+        async with self.limits.slot(host, rules.crawl_delay, first=state.first or state.redirected):
             clock = asyncio.get_running_loop().time
             began = clock()
             await self.check_name(url)
@@ -336,11 +336,11 @@ class Fetcher:
                 state.spent += took
                 state.elapsed += took
             if problem is not None and problem.challenged:  # no refusal: it is answered next
-                self.limits.ended(host, began, None, None, state.first)
+                self.limits.ended(host, began, None, leads_on=True)
                 raise problem
             problem = state.refusal(answer, problem)
             page = state.page(answer, problem)
-            self.limits.ended(host, began, problem, page, state.first)
+            self.limits.ended(host, began, problem, page, state.first, state.leads_on(answer))
             if problem is not None:
                 raise problem
             return answer
