@@ -14,6 +14,7 @@ from yarl import URL
 
 import webanalytics as wa
 from tests.fetching.test_giving_up import Behaviour, World, fine, keys, urls
+from webanalytics.core.messages import advised
 from webanalytics.fetching.exchange import RawResponse
 from webanalytics.fetching.pace import PATIENCE, UNKNOWN, Pace
 from webanalytics.fetching.response import Problem
@@ -84,6 +85,9 @@ def test_a_host_that_turns_after_fifty_pages_is_asked_little_more(
     assert counts["host_refused"] > 1900
     said = next(error for error in found if getattr(error, "key", "") == "host_refused")
     assert said.error_type == "refused"
+    wants_login = then in (walled, refused_after_a_challenge) or "(HTTP 401)" in said.sentence
+    assert ("(a page to log in)" in said.sentence) == (then is walled)
+    assert advised(said.key, said.sentence).split("`")[-2] == ("access=" if wants_login else "delay=")
     assert {row["host"]: row["connections"] for row in hosts} == {"shop.example": 0, "other.example": 8}
 
 

@@ -314,7 +314,7 @@ class Fetcher:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self.limits.slot(host, rules.crawl_delay, first=state.first or state.redirected):
+        async with self.limits.slot(host, rules.crawl_delay, first=state.first or state.under_way):
             clock = asyncio.get_running_loop().time
             began = clock()
             await self.check_name(url)

@@ -38,6 +38,11 @@ class FetchState:
         self._answers = 0
 
     @property
+    def under_way(self) -> bool:
+        """Whether a redirect or a challenge of this try was answered: it need not queue again."""
+        return bool(self.passed or self._answers)
+
+    @property
     def downgraded(self) -> bool:
         """Whether redirects have led from https to http."""
         return self.url.scheme == "http" and any(url.startswith("https:") for url in self.passed)
