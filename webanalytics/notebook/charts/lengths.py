@@ -183,8 +183,9 @@ def _rows(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
                 clip_on=False,
                 zorder=3,
             )
-        for row in np.flatnonzero(lengths > end).tolist():
-            captions.inner_text(ax, f"{lengths[row]:,.0f}", (end, row), (-8, 0), ha="right", color=style.INK)
+    for row, page in enumerate(found.to_dict("records")):
+        beyond = [f"{text.column} {page[text.column]:,.0f}" for text in texts if page[text.column] > end]
+        captions.inner_text(ax, ", ".join(beyond), (end, row), (-8, 0), ha="right", color=style.INK)
     ax.hlines(range(len(found)), 0, end, color=style.GRID, linewidth=0.7, zorder=1)
     captions.row_labels(ax, path_labels(found["url"]))
     _finish(ax, texts, end)
