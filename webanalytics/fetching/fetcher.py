@@ -335,12 +335,10 @@ class Fetcher:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
-            if problem is not None and problem.challenged:  # no refusal: it is answered next
-                self.limits.ended(host, began, None, leads_on=True)
-                raise problem
-            problem = state.refusal(answer, problem)
+            leads_on = state.leads_on(answer, problem)
+            problem = problem if leads_on else state.refusal(answer, problem)
             page = state.page(answer, problem)
-            self.limits.ended(host, began, problem, page, state.first, state.leads_on(answer))
+            self.limits.ended(host, began, problem, page, state.first, leads_on)
             if problem is not None:
                 raise problem
             return answer

@@ -234,12 +234,12 @@ class Limits:
         """
         pace, now = self.pace(host), _now()
         slowed, given_up = pace.was_slowed, pace.given_up
-        if problem is not None and _refuses(problem):
+        if leads_on:
+            pace.pages += 1
+        elif problem is not None and _refuses(problem):
             pace.refused(began, now, _reason(problem), problem.retry_after)
         elif problem is not None and turns_away(problem):
             pace.turned_away(began, now, _reason(problem), problem.retry_after, sure=doubt)
-        elif leads_on:
-            pace.pages += 1
         elif problem is None or problem.http_status:
             pace.answered(began, now)
             if page is not None:

@@ -53,8 +53,10 @@ class FetchState:
             return None
         return "" if problem else str(self.url)
 
-    def leads_on(self, answer: RawResponse) -> bool:
-        """Return whether an answer is a redirect within its host."""
+    def leads_on(self, answer: RawResponse, problem: Problem | None) -> bool:
+        """Return whether an answer is a redirect within its host, or a challenge that is answered next."""
+        if problem is not None:
+            return problem.challenged
         try:
             target = check_redirect(self.url, answer.location, allow_private=True)
         except Problem:
