@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from multidict import CIMultiDict
@@ -110,9 +109,7 @@ class Fetcher:
 
         return Sessions(self.settings, self._own_names)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._robots.close()
         if sessions := self.__dict__.pop("_sessions", None):
             await sessions.close()
@@ -335,10 +332,11 @@ class Fetcher:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
-            leads_on = state.leads_on(answer, problem)
-            problem = problem if leads_on else state.refusal(answer, problem)
-            page = state.page(answer, problem)
-            self.limits.ended(host, began, problem, page, state.first, leads_on)
+            if state.leads_on(answer, problem):  # to what the host will answer: no row of refusals ends here
+                self.limits.pace(host).pages += 1
+            else:
+                problem = state.refusal(answer, problem)
+                self.limits.ended(host, began, problem, state.page(answer, problem), state.first)
             if problem is not None:
                 raise problem
             return answer

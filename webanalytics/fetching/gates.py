@@ -218,25 +218,16 @@ class Limits:
             self._all.release()
 
     def ended(
-        self,
-        host: str,
-        began: float,
-        problem: Problem | None,
-        page: str | None = None,
-        doubt: bool = False,
-        leads_on: bool = False,
+        self, host: str, began: float, problem: Problem | None, page: str | None = None, doubt: bool = False
     ) -> None:
         """Take note of how a request to a host ended: its pace follows from that.
 
         ``page`` is the address if it was a page that the host answers, "" if an error; None for other files.
-        In ``doubt`` it was of a page that the host has answered before. An answer that ``leads_on`` is a step
-        to what the host will answer: a redirect to a page to log in ends no row of refusals.
+        In ``doubt`` it was of a page that the host has answered before.
         """
         pace, now = self.pace(host), _now()
         slowed, given_up = pace.was_slowed, pace.given_up
-        if leads_on:
-            pace.pages += 1
-        elif problem is not None and _refuses(problem):
+        if problem is not None and _refuses(problem):
             pace.refused(began, now, _reason(problem), problem.retry_after)
         elif problem is not None and turns_away(problem):
             pace.turned_away(began, now, _reason(problem), problem.retry_after, sure=doubt)

@@ -157,10 +157,7 @@ def _converted(frame: Any, convert: Callable[[pd.DataFrame, Mapping[str, Field]]
 
 
 def _with_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, Field]]:
-    """Return a frame in which undeclared objects that are all texts are texts, not JSON, and its fields.
-
-    Categories, which tables of links and issues have to save memory, are what they stand for.
-    """
+    """Return a frame with texts for categories and for undeclared objects that are all texts; its fields."""
     known = declared_of(frame)
     if not frame.columns.is_unique:
         return frame, known
