@@ -228,5 +228,7 @@ def test_a_saved_page_from_an_odd_address_is_judged_like_any_other(
     assert audit.raw["final_url"].tolist() == [kept, kept]
     assert audit.raw["redirects"].tolist() == [[kept], []]
     assert audit.issues.attrs["webanalytics"]["rules_failed"] == []
+    assert audit.score > 0
+    assert audit.prune()["url"].isin(audit.raw["url"]).all()
     report = audit.report(tmp_path / "report.html").read_text("utf-8")
     assert "tea-secret" not in report + audit.pages.to_csv() + audit.issues.to_csv()
