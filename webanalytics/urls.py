@@ -45,7 +45,8 @@ _NOT_HOSTS = frozenset(["csv", "htm", "html", "json", "jsonl", "pdf", "tsv", "tx
 
 
 _USER = re.compile(
-    r"(?i)^(\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,})[^/?#\\]*@|^\s*(?!mailto:)[^\s/?#\\@:]+:[^\s/?#\\]*@"
+    r"(?i)^(\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,})(?:[^/?#\\]*@|[^/?#\\:@\[]*:(?!\d*(?:[/?#\\]|$))\S*@)"
+    r"|^\s*(?!mailto:)[^\s/?#\\@:]+:[^\s/?#\\]*@"
 )
 
 
@@ -56,8 +57,8 @@ def without_user(text: str) -> str:
     --------
     >>> without_user("https://ann:tea@a.example/x@y"), without_user("https://a.example/?mail=ann@a.example")
     ('https://a.example/x@y', 'https://a.example/?mail=ann@a.example')
-    >>> without_user("ann:tea@a.example/x"), without_user("mailto:ann@a.example")
-    ('a.example/x', 'mailto:ann@a.example')
+    >>> list(map(without_user, ("ann:tea@a.example", "https://ann:t#a@a.example", "mailto:ann@a.example")))
+    ['a.example', 'https://a.example', 'mailto:ann@a.example']
     """
     return _USER.sub(r"\1", text) if "@" in text else text
 

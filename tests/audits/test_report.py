@@ -248,7 +248,7 @@ def test_titles_at_the_limits_are_within_them() -> None:
     pages = pd.DataFrame({"url": list("abcdef"), "title_length": [29, 30, 60, 61, 500, None]})
     content = read(pages, pd.DataFrame({"url": [], "rule": []}), pd.DataFrame())
     (chart,) = lxml.html.fromstring(build.render(content)).find_class("titles")
-    assert "2 titles of 30 to 60 characters, 1 shorter, 2 longer." in chart.text_content()
+    assert "30 to 60 characters: 2; shorter: 1; longer: 2." in chart.text_content()
     assert len(chart.xpath(".//rect[@class='good']")) == 2
     assert len(chart.xpath(".//rect[@class='medium']")) == 3
 

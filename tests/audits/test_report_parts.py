@@ -203,7 +203,7 @@ def test_titles_are_judged_by_their_width_where_it_is_known() -> None:
         {"url": list("abcd"), "title_pixels": [199, 200, 561, 562], "title_length": [5, 5, 5, 5]}
     )
     (chart,) = shown(pages).find_class("titles")
-    assert "Title widths2 titles of 200 to 561 pixels, 1 shorter, 1 longer." in chart.text_content()
+    assert "Title widths200 to 561 pixels: 2; shorter: 1; longer: 1." in chart.text_content()
 
 
 def test_types_of_pages_are_counted_and_filter() -> None:

@@ -142,6 +142,13 @@ def test_a_report_and_a_workbook_are_of_those_pages(first_two: wa.Audit, tmp_pat
     assert len(pd.read_excel(tmp_path / "part.xlsx", sheet_name="Pages")) == 2
 
 
+def test_of_pages_without_links_the_table_of_links_has_its_columns() -> None:
+    audit = wa.audit(pd.DataFrame({"url": [HOME], "html": ["<title>Tea</title><p>words"]}))
+    for part in (audit, audit.select([0]), audit.select([])):
+        assert part.links.columns.equals(audit.links.columns)
+        assert len(part.links) == 0
+
+
 def test_its_tables_are_plain_and_what_is_done_to_them_touches_no_audit(made: wa.Audit) -> None:
     for frame in (made.pages, made.raw, made.issues, made.summary(), made.failures(), made.links):
         assert type(frame) is pd.DataFrame

@@ -6,9 +6,11 @@ import base64
 import copy
 import pickle
 import sys
+from http.cookiejar import MozillaCookieJar
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.request import Request
 
 import pytest
 
@@ -56,10 +58,10 @@ def test_cookies_of_a_file_go_where_it_says(tmp_path: Path) -> None:
     file = tmp_path / "cookies.txt"
     file.write_text(
         "# Netscape HTTP Cookie File\n\n"
-        ".example.org\tTRUE\t/\tFALSE\t0\tall\t1\n"
-        "#HttpOnly_www.example.org\tFALSE\t/in\tTRUE\t0\tinner\t2\n"
+        ".example.org\tTRUE\t/\tFALSE\t4102444800\tall\t1\n"
+        "#HttpOnly_www.example.org\tFALSE\t/in\tTRUE\t4102444800\tinner\t2\n"
         "www.example.org\tFALSE\t/\tFALSE\t1\told\t3\n"
-        "other.example\tFALSE\t/\tFALSE\t0\tother\t4\n"
+        "other.example\tFALSE\t/\tFALSE\t4102444800\tother\t4\n"
     )
     found = doors({"*.example.org": wa.Access(cookies=file)}, "http://www.example.org/")
     sent = {
@@ -71,7 +73,13 @@ def test_cookies_of_a_file_go_where_it_says(tmp_path: Path) -> None:
             ("https", "b.example.org", "/in"),
         )
     }
-    assert list(sent.values()) == ["all=1; inner=2", "all=1", "all=1", "all=1"]
+    assert list(sent.values()) == ["inner=2; all=1", "all=1", "all=1", "all=1"]
+    jar = MozillaCookieJar(file)
+    jar.load(ignore_discard=True)
+    for (scheme, host, path), pairs in sent.items():
+        request = Request(f"{scheme}://{host}{path}")
+        jar.add_cookie_header(request)
+        assert request.get_header("Cookie") == pairs
 
 
 @pytest.mark.parametrize(
@@ -240,7 +248,7 @@ def test_exported_cookies_go_where_they_say(tmp_path: Path) -> None:
     )
     found = doors({"*.example.org": wa.Access(cookies=tmp_path / "cookies.json")}, "http://www.example.org/")
     urls = ("https://www.example.org/in/x", "https://b.www.example.org/in", "http://www.example.org/in")
-    assert [found.sent(url).get("Cookie") for url in urls] == ["all=1; one=2", "all=1", "all=1"]
+    assert [found.sent(url).get("Cookie") for url in urls] == ["one=2; all=1", "all=1", "all=1"]
 
 
 def test_other_places_without_what_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,8 @@ class World:
             await asyncio.sleep(min(took, seconds))
             if took > seconds:
                 raise Problem("timeout", seconds=f"{settings.timeout:g}")
+            if isinstance(problem, RawResponse):
+                return problem
             if problem is not None:
                 raise problem
         finally:

@@ -9,10 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from multidict import CIMultiDict
 from yarl import URL
 
 import webanalytics as wa
 from tests.fetching.test_giving_up import Behaviour, World, fine, keys, urls
+from webanalytics.core.messages import advised
+from webanalytics.fetching.exchange import RawResponse
 from webanalytics.fetching.pace import PATIENCE, UNKNOWN, Pace
 from webanalytics.fetching.response import Problem
 from webanalytics.runs.backends import local
@@ -28,6 +31,28 @@ def challenging(url: URL, now: float) -> Result:
     return 0.1, Problem("challenge", http_status=200, who="A wall", answer="a challenge", status=200)
 
 
+def walled(url: URL, now: float) -> Any:
+    """Lead to a page to log in, as a host whose session has ended does, and refuse that."""
+    wall = Problem("wall", http_status=200, what="log in")
+    return 0.1, wall if url.path == "/login" else RawResponse(302, CIMultiDict(), location="/login?next=/")
+
+
+def refused_at_its_end(url: URL, now: float) -> Any:
+    there = RawResponse(301, CIMultiDict(), location=f"{url}/")
+    return refusing(429)(url, now) if url.path.endswith("/") else (0.1, there)
+
+
+def refused_after_a_challenge(url: URL, now: float) -> Any:
+    """Ask for Digest, and do not accept what comes, which is the request right after it."""
+    problem = Problem("not_accepted", status=401, http_status=401)
+    CHALLENGED.symmetric_difference_update({url})
+    problem.challenged = url in CHALLENGED
+    return 0.1, problem
+
+
+CHALLENGED: set[URL] = set()
+
+
 def after(count: int, then: Behaviour) -> Behaviour:
     """Answer so many requests, and refuse all further ones."""
     asked: list[str] = []
@@ -39,14 +64,20 @@ def after(count: int, then: Behaviour) -> Behaviour:
     return answer
 
 
-@pytest.mark.parametrize("then", [refusing(403), refusing(999), refusing(401), challenging])
+@pytest.mark.parametrize(
+    ("then", "steps"),
+    [
+        *((then, 1) for then in (refusing(403), refusing(999), refusing(401), challenging)),
+        *((then, 2) for then in (walled, refused_at_its_end, refused_after_a_challenge)),
+    ],
+)
 def test_a_host_that_turns_after_fifty_pages_is_asked_little_more(
-    monkeypatch: pytest.MonkeyPatch, then: Behaviour
+    monkeypatch: pytest.MonkeyPatch, then: Behaviour, steps: int
 ) -> None:
     world = World(monkeypatch, shop=after(50, then), other=fine)
     found, times, hosts = world.fetch(urls("shop", 2000) + urls("other", 200))
     asked = sum(host == "shop" for host, _ in world.asked)
-    assert asked <= 50 + 8 + 24  # what was under way, and what is asked in a minute of pauses
+    assert asked <= 50 + steps * (8 + 24)  # what was under way, and what is asked in a minute of pauses
     assert max(times[:2000]) < 2 * PATIENCE + 10
     assert max(times[2000:]) < 10  # nobody else waits
     counts = keys(found[:2000])
@@ -54,6 +85,9 @@ def test_a_host_that_turns_after_fifty_pages_is_asked_little_more(
     assert counts["host_refused"] > 1900
     said = next(error for error in found if getattr(error, "key", "") == "host_refused")
     assert said.error_type == "refused"
+    wants_login = then in (walled, refused_after_a_challenge) or "(HTTP 401)" in said.sentence
+    assert ("(a page to log in)" in said.sentence) == (then is walled)
+    assert advised(said.key, said.sentence).split("`")[-2] == ("access=" if wants_login else "delay=")
     assert {row["host"]: row["connections"] for row in hosts} == {"shop.example": 0, "other.example": 8}
 
 

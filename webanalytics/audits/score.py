@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import pandas as pd
 
 from webanalytics.audits.site import Site
 from webanalytics.thresholds import PRIORITIES, Priority
+from webanalytics.urls import parts_of
 
 COSTS: Mapping[Priority, int] = MappingProxyType({"high": 20, "medium": 5, "low": 1})
 """What each rule that found something on a page takes from the 100 points that the page starts with."""
@@ -149,7 +149,7 @@ class Health:
         if target is None or not site.indexable[page := site.addresses.page(target)]:
             return False
         titles = [str(site.values("title")[one] or "").strip().casefold() for one in (row, page)]
-        paths = [urlsplit(site.name(one)).path.rstrip("/").casefold() for one in (row, page)]
+        paths = [parts_of(site.name(one)).path.rstrip("/").casefold() for one in (row, page)]
         return titles[0] == titles[1] != "" or paths[0] == paths[1]
 
     @cached_property

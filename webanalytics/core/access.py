@@ -255,9 +255,9 @@ class Access(Guarded):
 
     def sent(self, scheme: str, host: str, path: str) -> dict[str, str]:
         """Return the headers of a request to a page of its host."""
-        pairs = "; ".join(
-            f"{item.name}={item.value}" for item in self._cookies if item.fits(scheme, host, path)
-        )
+        fitting = [item for item in self._cookies if item.fits(scheme, host, path)]
+        fitting.sort(key=lambda item: -len(item.path))  # of one name, servers take the first
+        pairs = "; ".join(f"{item.name}={item.value}" for item in fitting)
         return {**self._headers, "Cookie": pairs} if pairs else dict(self._headers)
 
     def __repr__(self) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from multidict import CIMultiDict
@@ -110,9 +109,7 @@ class Fetcher:
 
         return Sessions(self.settings, self._own_names)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._robots.close()
         if sessions := self.__dict__.pop("_sessions", None):
             await sessions.close()
@@ -314,7 +311,7 @@ class Fetcher:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self.limits.slot(host, rules.crawl_delay, first=state.first):
+        async with self.limits.slot(host, rules.crawl_delay, first=state.first or state.under_way):
             clock = asyncio.get_running_loop().time
             began = clock()
             await self.check_name(url)
@@ -335,12 +332,11 @@ class Fetcher:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
-            if problem is not None and problem.challenged:  # no refusal: it is answered next
-                self.limits.ended(host, began, None, None, state.first)
-                raise problem
-            problem = state.refusal(answer, problem)
-            page = state.page(answer, problem)
-            self.limits.ended(host, began, problem, page, state.first)
+            if state.leads_on(answer, problem):  # to what the host will answer: no row of refusals ends here
+                self.limits.pace(host).pages += 1
+            else:
+                problem = state.refusal(answer, problem)
+                self.limits.ended(host, began, problem, state.page(answer, problem), state.first)
             if problem is not None:
                 raise problem
             return answer

@@ -328,7 +328,8 @@ def turns_away(problem: Problem) -> bool:
 
 def _reason(problem: Problem) -> str:
     """Return in a few words why a page was not sent."""
-    said = problem.details.get("who") or f"HTTP {problem.http_status}"
+    wall = f"a page to {problem.details['what']}" if problem.key == "wall" else None
+    said = problem.details.get("who") or wall or f"HTTP {problem.http_status}"
     return _NO_ANSWER if problem.key in SILENT else said
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from yarl import URL
 
 from webanalytics.fetching.exchange import RawResponse, Wanted
+from webanalytics.fetching.guard import check_redirect, host_key
 from webanalytics.fetching.response import Asked, Exchange, FetchError, FetchLog, Problem, Response, refusal
 
 MOST_CHALLENGES = 3
@@ -37,6 +38,11 @@ class FetchState:
         self._answers = 0
 
     @property
+    def under_way(self) -> bool:
+        """Whether a redirect or a challenge of this try was answered: it need not queue again."""
+        return bool(self.passed or self._answers)
+
+    @property
     def downgraded(self) -> bool:
         """Whether redirects have led from https to http."""
         return self.url.scheme == "http" and any(url.startswith("https:") for url in self.passed)
@@ -46,6 +52,16 @@ class FetchState:
         if self.is_rules or self.wanted.accept != "page" or answer.location is not None:
             return None
         return "" if problem else str(self.url)
+
+    def leads_on(self, answer: RawResponse, problem: Problem | None) -> bool:
+        """Return whether an answer is a redirect within its host, or a challenge that is answered next."""
+        if problem is not None:
+            return problem.challenged
+        try:
+            target = check_redirect(self.url, answer.location, allow_private=True)
+        except Problem:
+            return False
+        return host_key(target) == host_key(self.url)
 
     def answer_challenge(self) -> bool:
         """Return whether the same address may be asked once more, with an answer to its challenge."""

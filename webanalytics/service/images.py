@@ -19,7 +19,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 from uuid import UUID, uuid4
 
@@ -214,9 +213,7 @@ class ImageStore:
         self._sweeper = asyncio.create_task(self._sweep_for_ever())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._sweeper.cancel()
         await asyncio.gather(self._sweeper, return_exceptions=True)
         # A store that hangs is not waited for.

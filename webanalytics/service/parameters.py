@@ -10,7 +10,6 @@ import asyncio
 import re
 import zlib
 from collections.abc import Awaitable, Iterator, Mapping
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import orjson
@@ -122,9 +121,7 @@ class Body:
             raise Problem(400, self._too_large)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._memory.give(self._account, self._counted)
 
     async def _next(self, step: Awaitable[T]) -> T:

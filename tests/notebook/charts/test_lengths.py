@@ -89,8 +89,9 @@ def test_a_text_beyond_the_scale_stands_at_its_end_with_its_length(picture: Pict
     end = ax.get_xlim()[1]
     assert end < 500
     assert marks(ax, "D", False) == {"/p0": end}
-    assert "50,000" in texts(ax)
+    assert "description 50,000" in texts(ax)
     picture(ax)
+    assert "title 700, description 50,000" in texts(text_lengths(frame_of((700, 50_000), (40, 100))))
 
 
 def test_white_space_counts_once() -> None:

@@ -202,6 +202,14 @@ def test_the_scale_of_most_pages_is_named_once() -> None:
     assert ax.get_xlabel().endswith("; without a name: English, school grade")
 
 
+def test_what_the_axis_shows_is_not_cut_off_beside_long_labels(picture: Picture) -> None:
+    frame = mixed(3)
+    frame = frame[frame["readability_scale"] != SCALES["de"].name].drop(frame.index[-4])
+    ax = readability(frame.assign(url=frame["url"] + "/a-path-of-many-words-and-letters/and-another"))
+    picture(ax)
+    assert ax.get_xlabel().endswith("\nwithout a name: English, school grade")
+
+
 def test_many_pages_have_a_row_for_each_language(picture: Picture) -> None:
     ax = readability(mixed(20))
     assert labels(ax) == [

@@ -188,6 +188,8 @@ def test_no_row_shows_the_password_of_an_address() -> None:
         "https://ann:tea-secret@127.0.0.1:9/x",
         "HTTPS:\\\\ann:tea-secret@127.0.0.1:9",
         "https://a@tea-secret@127.0.0.1:9/",
+        "https://ann:tea-secret/1@127.0.0.1:9/",  # no address: its host ends there
+        "https://ann:a#1?tea-secret@127.0.0.1:9/",
     ]
     with wa.option_context(progress=False, robots=False):
         for frame in (
@@ -199,3 +201,34 @@ def test_no_row_shows_the_password_of_an_address() -> None:
             assert frame["status"].eq("error").all()
             assert "tea-secret" not in frame.to_csv()
         assert wa.hmac(urls[:1], secret="k").loc[0, "message"] == urls[0]
+
+
+@pytest.mark.parametrize(
+    ("final", "kept"),
+    [
+        ("https://ann:tea-secret@a.example/z", "https://a.example/z"),
+        ("https://ann:tea-secret/1@a.example/z", "https://a.example/z"),
+        *((text, text) for text in ("https://a.example:port/", "https://a.example:99999/", "https://[::1/")),
+    ],
+)
+def test_a_saved_page_from_an_odd_address_is_judged_like_any_other(
+    tmp_path: Path, final: str, kept: str
+) -> None:
+    html = "<title>Tea</title><p>About tea."
+    audit = wa.audit(
+        pd.DataFrame(
+            {
+                "url": ["https://a.example/", final],
+                "html": html,
+                "final_url": [final, None],
+                "redirects": [[final], None],
+            }
+        )
+    )
+    assert audit.raw["final_url"].tolist() == [kept, kept]
+    assert audit.raw["redirects"].tolist() == [[kept], []]
+    assert audit.issues.attrs["webanalytics"]["rules_failed"] == []
+    assert audit.score > 0
+    assert audit.prune()["url"].isin(audit.raw["url"]).all()
+    report = audit.report(tmp_path / "report.html").read_text("utf-8")
+    assert "tea-secret" not in report + audit.pages.to_csv() + audit.issues.to_csv()

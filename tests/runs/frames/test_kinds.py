@@ -249,6 +249,16 @@ def test_polars_and_arrow_have_the_same_types(audit: wa.Audit) -> None:
     assert json.loads(made["jsonld"].drop_nulls()[0]) == audit.raw["jsonld"].dropna().iloc[0]
 
 
+def test_links_and_categories_are_texts(audit: wa.Audit) -> None:
+    links = audit.links
+    assert "category" in set(map(str, links.dtypes))
+    made, table = wa.to_polars(links), wa.to_arrow(links)
+    assert made["source"].to_list() == table["source"].to_pylist() == links["source"].tolist()
+    assert made.schema["source"] == pl.String
+    own = pd.DataFrame({"a": pd.Categorical(["x", None, "x"]), "b": pd.Categorical([2, 1, 2])})
+    assert wa.to_polars(own).to_dict(as_series=False) == {"a": ["x", None, "x"], "b": [2, 1, 2]}
+
+
 # ---------------------------------------------------------------- what goes in
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from webanalytics.audits.content.words import without_lines
-from webanalytics.urls import registrable_domain
+from webanalytics.urls import address, registrable_domain
 
 FEWEST_PAGES = 3
 """Different texts from which on a site is known well enough to say what its pages share,"""
@@ -95,7 +95,7 @@ class SharedBlocks:
         """Return the site of an address, and its section where it is in a folder."""
         host, _, path = url.partition("://")[2].partition("/")
         if (site := self._domains.get(host)) is None:
-            site = self._domains[host] = registrable_domain(host)
+            site = self._domains[host] = registrable_domain(host) if address(url) else host
         folder, is_in_one, _ = path.partition("?")[0].partition("/")
         return (site, f"{site}/{folder}") if is_in_one else (site,)
 

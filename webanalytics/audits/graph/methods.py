@@ -46,7 +46,7 @@ class LinkMethods:
             if rows is None:
                 return frame
             own = {site.graph.page_of(row) for row in rows} | set(rows)
-            return frame[[row in own for row in site.graph.source_row.tolist()]].reset_index(drop=True)
+            return frame.loc[[row in own for row in site.graph.source_row.tolist()]].reset_index(drop=True)
 
         return self._once("links", make)
 

@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 import pandas as pd
 
@@ -23,6 +22,7 @@ from webanalytics.audits.redaction import without_secrets
 from webanalytics.core.strings import one_line, shortened
 from webanalytics.core.url_patterns import matching
 from webanalytics.thresholds import PRIORITIES
+from webanalytics.urls import parts_of
 
 Key: TypeAlias = tuple[str, str]
 """What was found (a rule, a field, a condition), and at which address or host."""
@@ -52,7 +52,7 @@ class View:
         for url, row in self.judged.rows.items():
             status, kind, key, said = (None if pd.isna(cell) else cell for cell in cells[row])
             found = "ok" if said == "ok" else verdict(status, kind, key)
-            self.hosts.setdefault(urlsplit(url).netloc, Counter())[found] += 1
+            self.hosts.setdefault(parts_of(url).netloc, Counter())[found] += 1
             self._unread |= {url} if found in ("failed", "refused", "blocked") else set()
         self.down = {host for host, found in self.hosts.items() if found["failed"] * 2 > found.total()}
 
@@ -63,7 +63,7 @@ class View:
 
     def is_down(self, url: str) -> bool:
         """Return whether most pages of the host of an address failed."""
-        return urlsplit(url).netloc in self.down
+        return parts_of(url).netloc in self.down
 
     def values(self, name: str) -> dict[str, Any]:
         """Return a field of the pages, or the text of robots.txt, where it is known."""
@@ -263,8 +263,8 @@ def _shown(item: Item) -> dict[str, str]:
 def _template(url: str) -> str:
     """Return the part of a site that an address is in.
 
-    >>> _template("https://a.example/shop/tea/green"), _template("https://a.example/tea")
-    ('/shop/*', '/*')
+    >>> _template("https://a.example/shop/tea/green"), _template("https://a.example/tea"), _template("http://[")
+    ('/shop/*', '/*', '/*')
     """
-    parts = urlsplit(url).path.split("/")
+    parts = parts_of(url).path.split("/")
     return f"/{parts[1]}/*" if len(parts) > 2 else "/*" if "://" in url else url

@@ -254,7 +254,7 @@ def titles(content: Content) -> Histogram | None:
     return Histogram(
         name=say("Title widths" if shape is _WIDTHS else "Title lengths"),
         words=say(
-            "{good} titles of {low} to {high} {unit}, {short} shorter, {long} longer.",
+            "{low} to {high} {unit}: {good}; shorter: {short}; longer: {long}.",
             good=number(len(values) - short - long),
             low=number(low),
             high=number(high),

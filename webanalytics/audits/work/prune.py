@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import pandas as pd
 
@@ -17,6 +16,7 @@ from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import counted
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.schema import frame_of
+from webanalytics.urls import parts_of
 
 COLUMNS: Mapping[str, Dtype] = {
     **{"url": "string", "advice": "string", "target": "string", "reasons": "string"},
@@ -109,7 +109,7 @@ def _pages(site: Site, whole: bool) -> Iterator[_Page]:
             continue
         known = None if doubtful[row] or language in WITHOUT_SPACES else words
         is_list = kind in _LISTS and (links or 0) >= LEAST_OF_A_LIST
-        is_home = urlsplit(site.name(row)).path in ("", "/")
+        is_home = parts_of(site.name(row)).path in ("", "/")
         if whole and clicks is None:  # a page with clicks was shown, however often
             clicks, shown = 0, 0 if shown is None else shown
         figures = inlinks, _number(clicks), _number(shown)

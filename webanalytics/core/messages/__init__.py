@@ -214,17 +214,18 @@ def advised(key: str, text: str) -> str:
     return text if advice is None else f"{text.removesuffix('.')}; {advice.effect}."
 
 
-_STATUS = re.compile(r" answered HTTP (\d{3})\b")
+_STATUS = re.compile(r" answered HTTP (\d{3})\b| in a row \((?:HTTP )?([^)]*)")
 
 
 def advice_on(key: str | None, text: str) -> Advice | None:
-    """Return the option that changes a failure, if there is one; of a status its sentence says which it is.
+    """Return the option that changes a failure, if there is one; a sentence says of which status or reason.
 
     >>> advice_on("status", "The page answered HTTP 401.").option
     'access='
     """
-    found = _STATUS.search(text) if key == "status" else None
-    return ADVICE.get(f"status {found[1]}" if found else key or "")
+    found = _STATUS.search(text)
+    exact = ADVICE.get(f"{key} {found[1] or found[2]}") if found else None
+    return exact or ADVICE.get(key or "")
 
 
 _PAGES = {"image": "image", "sitemap": "sitemap"}

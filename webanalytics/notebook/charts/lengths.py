@@ -36,6 +36,16 @@ class _Text(NamedTuple):
     tint: str
     marker: str
 
+    @property
+    def look(self) -> dict[str, Any]:
+        """Return how its marks look, in the chart and in its key."""
+        return {
+            "ls": "",
+            "marker": self.marker,
+            "color": self.colour,
+            "ms": 6.5 if self.marker == "o" else 5.8,
+        }
+
     def lengths(self, values: Sequence[str | None]) -> NDArray[np.float64]:
         """Return how long the texts are, 0 for a missing one."""
         if self.unit == "characters":
@@ -169,22 +179,12 @@ def _rows(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
         lengths = found[text.column].to_numpy()
         right = _within(lengths, text)
         for kept, fill in ((right, text.colour), (~right, style.CARD)):
-            rows = np.flatnonzero(kept)
-            if not len(rows):  # an unclipped empty line would take up space in the corner of the figure
-                continue
-            ax.plot(
-                lengths[rows].clip(0, end),
-                rows,
-                text.marker,
-                color=text.colour,
-                markerfacecolor=fill,
-                markeredgewidth=1.6,
-                ms=6.5 if text.marker == "o" else 5.8,
-                clip_on=False,
-                zorder=3,
-            )
-        for row in np.flatnonzero(lengths > end).tolist():
-            captions.inner_text(ax, f"{lengths[row]:,.0f}", (end, row), (-8, 0), ha="right", color=style.INK)
+            if kept.any():  # an unclipped empty line would take up space in the corner of the figure
+                look = text.look | {"markerfacecolor": fill, "markeredgewidth": 1.6}
+                ax.plot(lengths[kept].clip(0, end), np.flatnonzero(kept), clip_on=False, zorder=3, **look)
+    for row, page in enumerate(found.to_dict("records")):
+        beyond = [f"{text.column} {page[text.column]:,.0f}" for text in texts if page[text.column] > end]
+        captions.inner_text(ax, ", ".join(beyond), (end, row), (-8, 0), ha="right", color=style.INK)
     ax.hlines(range(len(found)), 0, end, color=style.GRID, linewidth=0.7, zorder=1)
     captions.row_labels(ax, path_labels(found["url"]))
     _finish(ax, texts, end)
@@ -192,18 +192,8 @@ def _rows(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
 
 
 def _keys(texts: Sequence[_Text]) -> list[Any]:
-    marks = [
-        Line2D(
-            [],
-            [],
-            ls="",
-            marker=text.marker,
-            color=text.colour,
-            label=f"{text.column} ({text.limits[0]} to {text.limits[1]})",
-            ms=6,
-        )
-        for text in texts
-    ]
+    names = (f"{text.column} ({text.limits[0]} to {text.limits[1]})" for text in texts)
+    marks = [Line2D([], [], label=name, **text.look) for name, text in zip(names, texts, strict=True)]
     hollow: Any = {"marker": "o", "color": style.MUTED, "markerfacecolor": "none", "ms": 6}
     return [*marks, Line2D([], [], ls="", label="hollow: outside", **hollow)]
 

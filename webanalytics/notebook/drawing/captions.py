@@ -222,6 +222,8 @@ def finish_value_axis(
     ax: Axes, label: str, ticks: Iterable[float] | None = None, names: Iterable[str] | None = None
 ) -> None:
     """Label the horizontal axis, and fix its ticks so that later settings change nothing."""
+    if _widest(ax, [label], 9.5, [BASE_FONT]) > points_wide(ax) - _label_width(ax) - 20:
+        label = label.replace("; ", "\n")
     ax.set_xlabel(label, fontfamily=[BASE_FONT], color=style.muted(ax), fontsize=9.5)
     places = list(ax.get_xticks()) if ticks is None else list(ticks)
     low, high = ax.get_xlim()

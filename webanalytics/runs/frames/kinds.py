@@ -157,10 +157,14 @@ def _converted(frame: Any, convert: Callable[[pd.DataFrame, Mapping[str, Field]]
 
 
 def _with_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, Field]]:
-    """Return a frame in which undeclared objects that are all texts are texts, not JSON, and its fields."""
+    """Return a frame with texts for categories and for undeclared objects that are all texts; its fields."""
     known = declared_of(frame)
     if not frame.columns.is_unique:
         return frame, known
+    kinds = {
+        name: column.cat.categories.dtype for name, column in frame.items() if column.dtype == "category"
+    }
+    frame = frame.astype(kinds)
     texts = {
         name: make_series(column.tolist(), "string", frame.index)
         for name, column in frame.items()

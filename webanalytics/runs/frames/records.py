@@ -14,6 +14,7 @@ import pandas as pd
 
 from webanalytics.core.outcomes import Fetched, PageRecord, Source, read_certificate
 from webanalytics.fetching.response import LONGEST_HEADER, header_block, header_lines
+from webanalytics.urls import without_user
 
 COLUMNS = (
     "http_status",
@@ -83,11 +84,11 @@ def _kinds(cell: Any, hops: int, known: bool) -> tuple[str, ...] | None:
 
 def _texts(cell: Any) -> tuple[str, ...] | None:
     is_list = isinstance(cell, (list, tuple, np.ndarray))
-    return tuple(cell) if is_list and all(isinstance(item, str) for item in cell) else None
+    return tuple(map(without_user, cell)) if is_list and all(isinstance(item, str) for item in cell) else None
 
 
 def _text(cell: Any) -> str | None:
-    return cell.strip() or None if isinstance(cell, str) else None
+    return without_user(cell.strip()) or None if isinstance(cell, str) else None
 
 
 def _status(cell: Any) -> int | None:
