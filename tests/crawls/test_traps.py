@@ -232,6 +232,17 @@ def gallery(path: str) -> Made | None:
     )
 
 
+def albums(path: str) -> Made | None:
+    """Return albums in albums, with pictures of their own and no other text."""
+    if path == "/":
+        return Made(["/gallery"], words("home"))
+    found = re.fullmatch(r"/gallery(/[a-e](?:/[f-j](?:/[k-o])?)?)?", path)
+    if not found:
+        return None
+    below = [f"{path}/{name}" for name in ("abcde", "fghij", "klmno", "")[path.count("/") - 1]]
+    return Made([*below, (f"/files{path}.jpg", "image", 0)], words("gallery"))
+
+
 def by_query(path: str) -> Made | None:
     """Return a site whose pages are all one script with two parameters."""
     found = re.fullmatch(r"/index\.php\?id=(\d+)&lang=(de|en)|/", path)
@@ -327,6 +338,7 @@ def categories(path: str) -> Made | None:
         (listed, 1 + 1 + 39 + 400),
         (versions, 1 + 2 * 20 * 40),
         (gallery, 301),
+        (albums, 1 + 1 + 5 + 25 + 125),
         (by_query, 1 + 2 * 800),
         (tokens, 201),
     ],

@@ -361,7 +361,7 @@ class Admission:
         news = pictures or any(
             url not in self.seen and not found.pattern.grows_with(trace.pattern) for url, found in fresh
         )
-        return self.traps.judge(candidate.url, trace, page, news=news)
+        return self.traps.judge(candidate.url, trace, page, news=news, pictures=pictures)
 
     def _take_address(
         self, url: str, trace: Trace, source: Candidate, depth: int | None, *, barren: bool

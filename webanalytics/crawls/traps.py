@@ -170,8 +170,11 @@ class Traps:
             pattern = self._patterns.setdefault(pattern, pattern)
         return Trace(pattern, 0, repeats(url), without_session(url))
 
-    def judge(self, url: str, trace: Trace, page: Read, *, news: bool) -> bool:
-        """Take a fetched page, and return whether it is barren; news are addresses outside of its family."""
+    def judge(self, url: str, trace: Trace, page: Read, *, news: bool, pictures: bool = False) -> bool:
+        """Take a fetched page, and return whether it is barren.
+
+        News are new pictures, and new addresses outside of its family.
+        """
         if self._handling == "off":
             return False
         pattern, hashes = trace.pattern, np.array(page.sketch, np.uint32)
@@ -179,7 +182,7 @@ class Traps:
         if pattern.numbered:
             barren = not news and self._known.share_new(pattern.family, hashes) < NEW_SHARE
         else:
-            barren = page.text in self._seen
+            barren = not pictures and bool(page.text) and page.text in self._seen
         self._seen.add(page.text)
         same = barren and bool(pattern.names)
         same = same and self._known.share_new(f"{pattern.family}=", lines) < NEW_SHARE
