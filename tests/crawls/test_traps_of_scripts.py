@@ -88,7 +88,11 @@ def catalogue(path: str) -> Made | None:
             f"{script}product/product&product_id={product * 7 % 800}",
             f"{script}compare&product_id={product}",
         ]
+        around += [f"{script}product/maker&maker_id=0"] * (product == 799)
         return Made([*lists, *around], lines("p", [product]) + "\n" + words(("about", product), 25))
+    if asked.get("route") == "product/maker":  # known of the last product alone, and of each other
+        maker = int(asked["maker_id"]) + 1
+        return Made([f"{script}product/maker&maker_id={maker}"] * (maker < 40), words(path))
     return Made(lists, f"{MENU}\nCompare")
 
 
@@ -97,12 +101,13 @@ TOPICS = [f"/viewtopic.php?f={topic // 300}&t={topic}" for topic in range(900)]
 PRODUCTS = [
     f"/index.php?route=product/product&path={number // 100}&product_id={number}" for number in range(800)
 ]
+MAKERS = [f"/index.php?route=product/maker&maker_id={number}" for number in range(40)]
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("site", "pages"),
-    [(wiki, WIKI), (forum, TOPICS), (catalogue, PRODUCTS)],
+    [(wiki, WIKI), (forum, TOPICS), (catalogue, PRODUCTS + MAKERS)],
     ids=["wiki", "forum", "catalogue"],
 )
 def test_pages_beside_an_endless_family_of_their_script_are_all_read(

@@ -53,6 +53,8 @@ RECENT = 20
 """Pages of a family that were fetched last, nearly all of which must be barren."""
 DULL = 0.9
 """Share of barren pages among the last of a pattern up to which it is fetched though its family is closed."""
+MOST_PATTERNS = 100
+"""Sets of parameters of a closed family from which on no further one is tried."""
 SUSPECT = 0b1111
 """The last four pages of a family were barren: from then on it is hardly fetched ahead."""
 ALLOWED = 8
@@ -92,6 +94,15 @@ class _Family:
     astray: int = 0
     longest: int = 0
     trap: Trap | None = None
+
+    def bores(self, pattern: Pattern) -> bool:
+        """Return whether an address is not likely to bring anything new, as others with its parameters.
+
+        One with a parameter of its own is tried, as long as those are few.
+        """
+        if pattern.text in self.dull or len(self.dull) >= MOST_PATTERNS:
+            return self.dull.get(pattern.text, 1.0) > DULL
+        return pattern.names <= self.names | self.names_equal
 
 
 @dataclass
@@ -324,7 +335,7 @@ class Traps:
             return trap
         if family is None or family.trap is None:
             return None
-        whatever = family.trap.whatever and family.dull.get(trace.pattern.text, 1.0) > DULL
+        whatever = family.trap.whatever and family.bores(trace.pattern)
         return family.trap if trace.run or trace.repeated is not None or whatever else None
 
     def _session(self, url: str, session: tuple[str, str]) -> Trap | None:
