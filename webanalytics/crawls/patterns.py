@@ -87,15 +87,16 @@ def pattern_of(url: str) -> Pattern:
 
 
 def is_below(url: str, other: str) -> bool:
-    """Return whether a path goes on from another one's folder, and is longer.
+    """Return whether a path goes on from another one, or from its folder, and is longer.
 
     >>> is_below("https://a.example/about/team/jobs/", "https://a.example/about/team/")
     True
-    >>> is_below("https://a.example/about/jobs", "https://a.example/about/team")
-    False
+    >>> [is_below(f"https://a.example{path}", "https://a.example/about") for path in ("/jobs/one", "/about/jobs")]
+    [False, True]
     """
     path, around = url.partition("?")[0], other.partition("?")[0]
-    return path.startswith(around[: around.rfind("/") + 1]) and path.count("/") > around.count("/")
+    folder = around if around.count("/") < 4 else around[: around.rfind("/")]
+    return path.startswith(f"{folder.rstrip('/')}/") and path.count("/") > around.count("/")
 
 
 def nest_of(url: str) -> str:
