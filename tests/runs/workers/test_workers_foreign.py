@@ -110,4 +110,4 @@ def test_workers_answer_whatever_the_image() -> None:
     found = asyncio.run(answers([OPERATIONS["convert"]], [picture(seed) for seed in SEEDS]))
     assert not [seed for seed, one in zip(SEEDS, found, strict=True) if one in ENDED]
     kinds = {getattr(one[0], "key", "converted") for one in found}
-    assert kinds == {"converted", "image_damaged", "image_format", "image_pixels"}, kinds
+    assert kinds == {"converted", "image_damaged", "image_format", "image_pixels", "image_unread"}, kinds
