@@ -193,9 +193,9 @@ def sequence_of(url: str, pattern: Pattern) -> tuple[str, int] | None:
     head, mark, tail = url.partition("?") if pattern.names else ("", "", url)
     found = _LAST_NUMBER.search(tail)
     numbered = bool(mark) or "{n}" in pattern.text
-    if found is None or not numbered or "{id}" in pattern.text or _DATE.search(url):
+    if found is None or not numbered or "{id}" in pattern.text:
         return None
-    if _YEAR.search(url) and _MONTH.search(url):
+    if _DATE.search(url) or (_YEAR.search(url) and _MONTH.search(url)):
         return None
     before, after = tail[: found.start()], tail[found.end() :]
     if mark and not (before.endswith("=") and after[:1] in ("", "&")):

@@ -181,7 +181,7 @@ class Traps:
             pattern = self._patterns.setdefault(pattern, pattern)
         return Trace(pattern, 0, repeats(url), without_session(url))
 
-    def judge(self, url: str, trace: Trace, page: Read, *, news: bool, pictures: bool = False) -> bool:
+    def judge(self, url: str, trace: Trace, page: Read, *, news: bool, pictures: bool) -> bool:
         """Take a fetched page, and return whether it is barren.
 
         News are new pictures, and new addresses outside of its family.

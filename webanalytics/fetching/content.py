@@ -30,14 +30,7 @@ _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _TEXT_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 _DOCUMENTS = (b"%PDF-", b"%!PS-Adobe-", b"{\\rtf")
 # Sections 6.1 and 6.4 there, of those that no text begins with: files that servers send as pages.
-_FILES = (
-    *_DOCUMENTS[:2],
-    b"\x89PNG\r\n\x1a\n",
-    b"\xff\xd8\xff",
-    b"\x1f\x8b\x08",
-    b"PK\x03\x04",
-    b"Rar!\x1a\x07",
-)
+_FILES = (*_DOCUMENTS, b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\x1f\x8b\x08", b"PK\x03\x04", b"Rar!\x1a\x07")
 _SNIFFED = 1445
 
 
@@ -67,12 +60,12 @@ def check_type(content_type: str, accept: Accept) -> None:
 
 def check_body(content: bytes, content_type: str, accept: Accept) -> None:
     """Raise `Problem` when a body is a file, or has no type and is not the text of a page."""
-    if accept == "page" and content.startswith(_FILES):
-        raise Problem("not_text")
-    if accept != "page" or media_type(content_type) not in _UNKNOWN:
+    if accept != "page":
         return
+    if content.startswith(_FILES):
+        raise Problem("not_text")
     head = content[:_SNIFFED]
-    if head.startswith(_TEXT_MARKS):
+    if media_type(content_type) not in _UNKNOWN or head.startswith(_TEXT_MARKS):
         return
     if _BINARY.search(head) or head.lstrip().startswith(_DOCUMENTS):
         raise Problem("not_text")

@@ -221,16 +221,15 @@ def blocks_of(document: Document) -> Blocks:
         else:
             element = elements[place]
             tag, attributes = element.tag, element.attrib
-            if tag in _UNREAD or (
-                attributes
-                and (
-                    "style" in attributes
-                    or "hidden" in attributes
-                    or "aria-hidden" in attributes
-                    or ("class" in attributes and _is_of_wiki(attributes))
+            if (
+                tag in _UNREAD
+                or ("class" in attributes and _is_of_wiki(attributes))
+                or (
+                    attributes
+                    and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
+                    and _is_left_out(element, size)
+                    and not _is_opened(element, controlled)
                 )
-                and _is_left_out(element, size)
-                and not _is_opened(element, controlled)
             ):
                 place = element.end
                 if tag == "br" and not in_code and _breaks(pieces):
@@ -312,7 +311,7 @@ def _breaks(pieces: list[Piece]) -> bool:
 
 
 def _is_of_wiki(attributes: dict[str, str]) -> bool:
-    classes = attributes.get("class", "")
+    classes = attributes["class"]
     return ("mw-" in classes or "print" in classes) and not OF_WIKIS.isdisjoint(
         (*classes.split(), attributes.get("id"))
     )
@@ -323,7 +322,7 @@ def _is_left_out(element: Element, size: int) -> bool:
     # Most of a page is shown by scripts, or is behind an open dialog.
     if 2 * (element.end - element.position) > size:
         return False
-    if attributes.get("aria-hidden") == "true" or _is_of_wiki(attributes):
+    if attributes.get("aria-hidden") == "true":
         return True
     if "mwe-math" in attributes.get("class", ""):
         return False  # the formula of the picture beside it

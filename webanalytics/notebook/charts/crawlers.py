@@ -53,7 +53,7 @@ def crawler_access(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['/blog']
     """
-    max_sections = data.whole_number(max_sections, "max_sections", 1, 60)
+    max_sections = data.row_count("max_sections", max_sections, 1, 60)
     audit: Any = frame
     given = audit.ai_sections() if data.is_audit(frame) else frame
     picked = data.pick(given, _NEEDED, ("audit().ai_sections",))

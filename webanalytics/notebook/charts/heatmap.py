@@ -78,8 +78,8 @@ def keyword_heatmap(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['oil', 'wick', 'lamp']
     """
-    top = data.whole_number(top, "top", 1, 100)
-    max_pages = data.whole_number(max_pages, "max_pages", 1, 40)
+    top = data.row_count("top", top, 1, 100)
+    max_pages = data.row_count("max_pages", max_pages, 1, 40)
     pages, counts = tidy(frame)
     counts = _scored(counts[~counts["keyword"].isin(_shared(frame, counts))])
     counts = counts[counts["keyword"].isin(_best(counts, top))]

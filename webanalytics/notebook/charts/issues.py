@@ -56,7 +56,7 @@ def issues_by_priority(
     >>> [int(bar.get_width()) for bar in issues_by_priority(frame).patches]
     [1, 2]
     """
-    top = data.whole_number(top, "top", 1)
+    top = data.row_count("top", top, 1)
     total = _page_count(frame)
     kinds = ["rule_title", "scope", "pages"]
     issues = data.pick(_issues(frame), ["url", "rule", "priority"], _MAKERS, optional=kinds)
@@ -126,8 +126,8 @@ def issues_by_section(
     >>> issues_by_section(frame).images[0].get_array().tolist()
     [[2.0, 0.0], [0.0, 1.0]]
     """
-    top = data.whole_number(top, "top", 1, 40)
-    max_sections = data.whole_number(max_sections, "max_sections", 1, 100)
+    top = data.row_count("top", top, 1, 40)
+    max_sections = data.row_count("max_sections", max_sections, 1, 100)
     if by not in ("category", "rule"):
         raise ParameterError.one_of("by", ["category", "rule"])
     names = ["section", "scope", "rule_title"] if by == "rule" else ["section", "scope"]

@@ -55,7 +55,7 @@ def keywords(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['lamp', 'oil']
     """
-    top = data.whole_number(top, "top", 1)
+    top = data.row_count("top", top, 1)
     pages, counts = tidy(frame)
     if url is not None:
         pages, counts = _one_page(pages, counts, url)

@@ -113,7 +113,7 @@ def text_lengths(
         _Text("title", unit, of_title, style.BLUE, style.BLUE_TINT, "o"),
         _Text("description", unit, of_description, style.ORANGE, style.ORANGE_TINT, "D"),
     )
-    max_pages = data.whole_number(max_pages, "max_pages", 0)
+    max_pages = data.row_count("max_pages", max_pages, 0)
     pages = data.distinct(data.pick(frame, ["url", "title", "description"], ("metadata", "audit")))
     usable = ~data.has_failed(pages)
     found = _measured(pages[usable], texts)

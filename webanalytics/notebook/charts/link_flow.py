@@ -50,7 +50,7 @@ def link_flow(
     >>> link_flow(links).images[0].get_array().tolist()
     [[1.0, 1.0], [0.0, 0.0]]
     """
-    max_sections = data.whole_number(max_sections, "max_sections", 1, 40)
+    max_sections = data.row_count("max_sections", max_sections, 1, 40)
     given = frame.links if data.is_audit(frame) else frame
     links = data.pick(given, ["source", "target"], ("crawl(url).links",), optional=["kind", "internal"])
     usable = ~data.has_failed(links) & _counted(links)

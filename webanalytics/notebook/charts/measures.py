@@ -100,7 +100,7 @@ def words(
 
 
 def _draw(frame: pd.DataFrame, measure: _Measure, ax: Axes | None, max_pages: int, title: str | None) -> Axes:
-    max_pages = data.whole_number(max_pages, "max_pages", 0)
+    max_pages = data.row_count("max_pages", max_pages, 0)
     pages = data.distinct(data.pick(frame, ["url", measure.column], ("readability", "audit")))
     pages = pages.assign(value=data.numbers(pages[measure.column]))
     usable = (pages["value"] >= 0).to_numpy() & ~data.has_failed(pages)

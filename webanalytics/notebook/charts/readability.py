@@ -68,7 +68,7 @@ def readability(
     >>> readability(frame).get_title(loc="left")
     'Readability of /terms'
     """
-    max_pages = data.whole_number(max_pages, "max_pages", 0)
+    max_pages = data.row_count("max_pages", max_pages, 0)
     max_grade = data.real_number(max_grade, "max_grade", above=GRADE_BANDS[-2][0])
     picked = data.pick(frame, ["url", "averageGradeLevel"], ("readability", "audit"), optional=OPTIONAL)
     pages = data.distinct(picked)

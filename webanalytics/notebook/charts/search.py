@@ -43,7 +43,7 @@ def clicks_by_cause(
     >>> [int(bar.get_width()) for bar in clicks_by_cause(pd.DataFrame(causes)).patches]
     [90, 7]
     """
-    top = data.whole_number(top, "top", 1)
+    top = data.row_count("top", top, 1)
     given = frame.causes() if data.is_audit(frame) else frame  # type: ignore[operator]
     causes = data.pick(given, ["cause", "priority", "clicks"], _MAKERS)
     causes = causes.assign(clicks=data.numbers(causes["clicks"]))

@@ -160,7 +160,7 @@ def site_map(
     >>> [text.get_text() for text in ax.texts if "page" in text.get_text()]
     ['docs  3 pages', 'blog  1 page']
     """
-    top = data.whole_number(top, "top", 1, 60)
+    top = data.row_count("top", top, 1, 60)
     if by not in ("issues", "link_score"):
         raise ParameterError.one_of("by", ["issues", "link_score"])
     wanted = ["link_score"] if by == "link_score" else []

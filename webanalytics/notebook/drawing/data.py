@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from webanalytics import errors
 from webanalytics.core.strings import encodable
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, whole_number
 from webanalytics.notebook.drawing.labels import shorten
 
 STATE = ("status", "error", "error_type")
@@ -195,9 +194,9 @@ def why_empty(frame: pd.DataFrame, none: str, one: str, several: str) -> str:
     return shorten(error, 90) if error else one
 
 
-def whole_number(value: Any, parameter: str, low: int, high: int = MOST_ROWS) -> int:
-    """Return the integer, or raise `ParameterError` if it is not an integer from `low` to `high`."""
-    return errors.whole_number(parameter, value, low, high)
+def row_count(parameter: str, value: Any, low: int, high: int = MOST_ROWS) -> int:
+    """Return how many rows or columns a chart is to have, or raise `ParameterError` for none or too many."""
+    return whole_number(parameter, value, low, high)
 
 
 def real_number(value: Any, parameter: str, above: float) -> float:

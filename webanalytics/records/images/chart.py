@@ -44,7 +44,7 @@ def image_sizes(
     >>> image_sizes(frame).get_title(loc="left")
     '1 image: 2 kB before, 500 bytes after (−75 %)'
     """
-    max_images = data.whole_number(max_images, "max_images", 0)
+    max_images = data.row_count("max_images", max_images, 0)
     images = data.pick(frame, ["image", "inputSize", "outputSize"], ("convert",), optional=["outputFormat"])
     images = images.assign(before=data.numbers(images["inputSize"]), after=data.numbers(images["outputSize"]))
     usable = ((images["before"] > 0) & (images["after"] > 0)).to_numpy() & ~data.has_failed(images)

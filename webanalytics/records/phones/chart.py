@@ -46,7 +46,7 @@ def disposable_by_country(
     >>> [(label.get_text(), float(bar.get_width())) for label, bar in zip(ax.get_yticklabels(), ax.patches)]
     [('SE', 50.0), ('US', 0.0)]
     """
-    top = data.whole_number(top, "top", 1)
+    top = data.row_count("top", top, 1)
     numbers = data.pick(frame, ["isDisposable", "country"], ("phones",))
     flags = _flags(numbers)
     usable = ~np.isnan(flags)
