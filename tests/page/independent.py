@@ -5,6 +5,7 @@ A further fact is one more function in READERS, with what ours gives for it in O
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -81,6 +82,15 @@ def elements(root: Element, *names: str) -> list[Element]:
     return [element for element in shown(root) if name_of(element) in names]
 
 
+def heading_of(heading: Element) -> str:
+    """The text of a heading without the sign behind it that leads to its place, and marks that are not seen."""
+    text = text_of(heading)
+    for link in elements(heading, "a"):
+        if text_of(link) in {"¶", "§", "#", "🔗"} and "#" in link.get("href", ""):
+            text = text.removesuffix(text_of(link)).strip()
+    return fold(re.sub("[\xad\u200b\u2060\ufeff]", "", text))
+
+
 def fold(text: str | None) -> str:
     return " ".join((text or "").split())
 
@@ -141,7 +151,7 @@ READERS: dict[str, Reader] = {
     "hreflangs": hreflangs,
     "outside head": outside_head,
     "headings": lambda root: [
-        (name_of(heading), text_of(heading))
+        (name_of(heading), heading_of(heading))
         for heading in elements(root, *(f"h{level}" for level in range(1, 7)))
     ],
     "links": lambda root: [

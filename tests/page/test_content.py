@@ -54,6 +54,15 @@ def test_what_mediawiki_adds_to_an_article_is_none_of_it() -> None:
     assert content(Page(markup)).text.split("\n") == ["Light", PROSE.strip(), "Oil", POST.strip()]
 
 
+@pytest.mark.parametrize("sign", ["¶", "§", "#", "🔗"])
+def test_the_sign_that_leads_to_a_heading_is_none_of_the_text(sign: str) -> None:
+    links = [f'<a class="anchor" href="{place}oil"> {sign} </a>' for place in ("#", "/light#")]
+    markup = f"<main><h1>Light</h1><p>{PROSE}</p><h2>Oil{links[0]}</h2><p>{POST}</p><h2>{links[1]}Wick</h2><p>{PROSE}x</p></main>"
+    found = content(Page(markup))
+    assert found.text.split("\n")[:4] == ["Light", PROSE.strip(), "Oil", POST.strip()]
+    assert "## Wick\n" in found.markdown
+
+
 TAB = (
     "The {} lamp burns {} hours on a litre of oil, and its wick is trimmed by the keeper each evening at six."
 )

@@ -276,7 +276,12 @@ def test_the_title_of_a_drawing_is_not_that_of_the_page() -> None:
         ("<h2>\n</h2>\n<p>Text</p>", [("h2", "")]),
         ("<h1>One<h2>Two</h2>", [("h1", "One"), ("h2", "Two")]),
         ("<h1>a<style>b{}</style><template>c</template><i>d</i> e</h1>", [("h1", "ad e")]),
-        ("<h1>a&nbsp;b\u200b</h1>", [("h1", "a b\u200b")]),
+        ("<h1>a&nbsp;b\u200b</h1>", [("h1", "a b")]),
+        ("<h2>Lamp&shy;<i>oil\ufeff</i></h2>", [("h2", "Lampoil")]),
+        ('<h2>Oil <a class="headerlink" href="#oil" title="Permalink">¶</a></h2>', [("h2", "Oil")]),
+        ('<h2><a href="/tea#oil">#</a> Oil</h2>', [("h2", "Oil")]),
+        ('<h2>C<a href="/c">#</a> and <a href="#3">§ 3</a></h2>', [("h2", "C# and § 3")]),
+        ('<h2>Oil<span class="mw-editsection">[<a href="/w?edit">edit</a>]</span></h2>', [("h2", "Oil")]),
     ],
 )
 def test_heading_texts(html: str, headings: list[tuple[str, str]]) -> None:

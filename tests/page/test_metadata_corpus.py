@@ -85,7 +85,7 @@ def under_our_rules(case: Case) -> Any:
     if field == "jsonld":
         return flat(theirs)
     if field == "headings":
-        return [{**heading, "text": fold(heading["text"])} for heading in theirs]
+        return [{**heading, "text": fold(heading["text"].replace("\xad", ""))} for heading in theirs]
     if field in ("imgTags", "favicons"):
         link, dropped = {"imgTags": ("src", "title"), "favicons": ("href", "color")}[field]
         entries = [{key: fold(value) for key, value in entry.items() if key != dropped} for entry in theirs]

@@ -16,6 +16,7 @@ from webanalytics.page.structured.jsonld import JsonLdBlocks, jsonld
 from webanalytics.page.structured.offer import Offer, decimal_price, describes_page, product_offer
 from webanalytics.page.text.authors import page_authors
 from webanalytics.page.text.publisher import page_headline
+from webanalytics.page.visible_text import drop_invisible, is_added
 
 DEFAULT_MAX_ENTRIES = 10_000
 """Most headings, most images and most icons kept per page."""
@@ -180,20 +181,23 @@ def _declared_charset(element: Element, content: str | None) -> str:
 
 
 def _heading_text(document: Document, element: Element) -> str:
-    """Return the folded text of a heading without that of scripts and styles in it."""
-    if any(document.holds(element, tag) for tag in _NOT_TEXT):
-        return fold("".join(_texts(document, element))) if document.may_read(element) else ""
-    return fold(document.text_of(element)[: 20 * DEFAULT_MAX_HEADING])  # headings in each other share a text
+    """Return the folded text of a heading without scripts, styles and what a program added to it."""
+    if not (element.is_leaf or document.may_read(element)):
+        return ""
+    text = "".join(_texts(document, element))[
+        : 20 * DEFAULT_MAX_HEADING
+    ]  # headings in each other share a text
+    return fold(drop_invisible(text))
 
 
 def _texts(document: Document, heading: Element) -> Iterator[str]:
-    """Yield the texts of a heading that are not code."""
+    """Yield the texts of a heading that are neither code nor added."""
     walk = Walk(document, heading)
     for event, element in walk:
         if event == "end":
             if element is not heading:
                 yield element.tail or ""
-        elif element.tag in _NOT_TEXT:
+        elif element.tag in _NOT_TEXT or (element is not heading and is_added(element)):
             walk.skip_subtree()
         else:
             yield element.text or ""

@@ -105,7 +105,7 @@ def _pieces(document: Document, root: Element) -> Iterator[str]:
     for event, element in walk:
         if element is root:
             continue
-        kind = UNSEEN if is_undisplayed(element) else KINDS.get(element.tag)
+        kind = UNSEEN if is_undisplayed(element) or is_added(element) else KINDS.get(element.tag)
         if kind == BLOCK:
             yield EDGE
         if event == "end":
@@ -131,8 +131,10 @@ def is_undisplayed(element: Element) -> bool:
 EDGES = (BLOCK_TAGS | {"button", "html"}) - {"br"}
 """Elements that start and end a block."""
 LEFT_OUT = UNSEEN_TAGS - {"math"} | {"option", "optgroup", "progress", "meter", "map", "rp", "rt", "noindex"}
-OF_WIKIS = frozenset(("mw-editsection", "mw-jump-link", "printfooter", "siteSub"))
+_OF_WIKIS = frozenset(("mw-editsection", "mw-jump-link", "printfooter", "siteSub"))
 """Classes and an id of what MediaWiki, which Wikipedia runs on, adds to a text: [edit], Jump to search."""
+_PERMALINKS = frozenset(("¶", "§", "#", "🔗"))
+"""What Sphinx, MkDocs, rustdoc, Hugo and others put behind a heading, as a link to its own place."""
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
 _BESIDE = BIT["navigation"] | BIT["header"] | BIT["footer"] | BIT["popup"]
@@ -223,7 +225,7 @@ def blocks_of(document: Document) -> Blocks:
             tag, attributes = element.tag, element.attrib
             if (
                 tag in _UNREAD
-                or ("class" in attributes and _is_of_wiki(attributes))
+                or is_added(element)
                 or (
                     attributes
                     and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
@@ -310,9 +312,13 @@ def _breaks(pieces: list[Piece]) -> bool:
     return False
 
 
-def _is_of_wiki(attributes: dict[str, str]) -> bool:
-    classes = attributes["class"]
-    return ("mw-" in classes or "print" in classes) and not OF_WIKIS.isdisjoint(
+def is_added(element: Element) -> bool:
+    """Return whether a program added an element to what the author wrote: a wiki's [edit], a heading's ¶."""
+    attributes = element.attrib
+    if element.tag == "a" and element.is_leaf and (element.text or "").strip() in _PERMALINKS:
+        return "#" in attributes.get("href", "")
+    classes = attributes.get("class", "")
+    return ("mw-" in classes or "print" in classes) and not _OF_WIKIS.isdisjoint(
         (*classes.split(), attributes.get("id"))
     )
 
