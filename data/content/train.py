@@ -46,6 +46,8 @@ FOLDS = 4
 WORD = re.compile(r"\w+")
 SHINGLE = 3
 LABEL = 6  # words up to which a block is looked for as a whole
+CONTROLS = re.compile(rb"""(?i)aria-controls|(?<=role=)tabpanel|(?<=role=["'])tabpanel""")
+"""What tells that a hidden part is opened by a control."""
 COMMON: dict[str, Any] = {"thread_count": 2, "verbose": False, "random_seed": 1, "allow_writing_files": False}
 BLOCK: dict[str, Any] = {
     **{
@@ -70,12 +72,10 @@ CONFIDENCE: dict[str, Any] = {
 class Sample:
     """A page with its measures and its truth."""
 
-    def __init__(
-        self, page: Page, truth: str, kind: str, fold: int, small: bool = False, opened: bool = True
-    ) -> None:
+    def __init__(self, page: Page, truth: str, kind: str, fold: int, small: bool = False) -> None:
         self.kind, self.fold, self.small = kind, fold, small
         self.taught = self
-        blocks = blocks_of(content_document(page), opened)
+        blocks = blocks_of(content_document(page))
         self.truth = Counter(WORD.findall(truth.lower()))
         self.texts, self.linked = blocks.texts, blocks.linked
         self.empty = not blocks.texts
@@ -114,11 +114,12 @@ def read(folder: Path, name: str, kind: str) -> list[Sample]:
     fold = int(hashlib.md5(_site(url).encode()).hexdigest(), 16) % FOLDS
     # The address may not be known: it is left out of every other page.
     with gzip.open(folder / f"html/{name}.html.gz") as file:
-        page = Page(file.read(), url if int(name) % 2 else "")
+        markup = file.read()
+    page, closed = (Page(html, url if int(name) % 2 else "") for html in (markup, CONTROLS.sub(b"x", markup)))
     found = [Sample(page, truth, kind, fold)]
     # What controls open is chosen from as the rest is, but not learnt from: most types are read better so.
-    if len(blocks_of(content_document(page), opened=False).texts) < len(found[0].texts):
-        found[0].taught = Sample(page, truth, kind, fold, opened=False)
+    if len(blocks_of(content_document(closed)).texts) < len(found[0].texts):
+        found[0].taught = Sample(closed, truth, kind, fold)
     if kind in ("article", "documentation", "service") and not found[0].empty:
         found.extend(_small(found[0], page.title, random.Random(int(name))))
     return [sample for sample in found if not sample.empty]

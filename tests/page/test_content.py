@@ -499,3 +499,14 @@ def test_each_phrase_counts_wherever_it_stands() -> None:
     said = "\n".join(lines).lower()
     for name, listed in PHRASES.items():
         assert measured[f"said_{name}"] == sum(said.count(phrase) for phrase in listed.split(";")) > 0
+
+
+@pytest.mark.parametrize("text", ["Lamps of brass", "真鍮のランプの油", "铜灯的油 2026", "ตะเกียงทองเหลือง"])
+def test_a_text_that_is_a_link_is_all_link_in_any_script(text: str) -> None:
+    page = Page(f"<ul><li><a href=/1>{text}</a><li>{text}<li>{text}<a href=/2>{text}</a></ul>")
+    table, names = block_features(blocks_of(page.document), "", "")
+    assert table[names.index("link_share")].tolist() == pytest.approx([1, 0, 0.5])
+    chars = table[names.index("chars")]
+    assert table[names.index("node_links1")].tolist() == pytest.approx(
+        [chars[[0, 2]] @ [1, 0.5] / chars.sum()] * 3
+    )

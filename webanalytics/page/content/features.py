@@ -147,8 +147,8 @@ def block_features(blocks: Blocks, known: str, title: str) -> tuple[Numbers, lis
         names.extend(named)
 
     chars, words = columns[0], columns[1]
-    linked = np.minimum(np.array(blocks.linked, dtype=np.float32), chars)
-    share = linked / chars
+    share = np.array(blocks.linked, dtype=np.float32) / np.array([len(text) for text in blocks.texts])
+    linked = share * chars
     add("link_share", share)
     add("word_length", chars / words)
     tags = [blocks.nodes[host].tag for host in blocks.hosts]
