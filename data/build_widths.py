@@ -4,10 +4,10 @@ Run once for each new release of the fonts; the files it writes are kept in the 
 the package nor its tests need the fonts. It needs fontTools and the fonts' release, or the Debian package
 fonts-liberation (before Debian 13: fonts-liberation2), unpacked:
 
-    python data/build_widths.py LiberationSans-Regular.ttf LiberationSans-Bold.ttf LICENSE
+    python data/build_widths.py LiberationSans-Regular.ttf LICENSE
 
 A line of the table is a run of neighbouring characters: the code point of the first in hexadecimal, then
-their advance widths in units of the font, `1139*4` for four equal ones. Each face starts with `# name`.
+their advance widths in units of the font, `1139*4` for four equal ones.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from fontTools.ttLib import TTFont
 
-DATA = Path(__file__).resolve().parent.parent / "webanalytics" / "seo" / "data"
-NOTICE = """character-widths.txt: advance widths of the characters of Liberation Sans, regular and bold.
+DATA = Path(__file__).resolve().parent.parent / "webanalytics" / "audits" / "data"
+NOTICE = """character-widths.txt: advance widths of the characters of Liberation Sans, regular.
 
 Taken from the fonts ({version}, https://github.com/liberationfonts/liberation-fonts) by
 data/build_widths.py: numbers only, no outlines. The fonts' licence follows.
@@ -34,7 +34,7 @@ def advance_widths(font: TTFont) -> dict[int, int]:
 
 
 def runs(widths: dict[int, int]) -> list[str]:
-    """Return the table's lines of one face."""
+    """Return the table's lines."""
     lines = []
     for _, run in groupby(enumerate(widths), key=lambda pair: pair[1] - pair[0]):
         codes = [code for _, code in run]
@@ -44,15 +44,13 @@ def runs(widths: dict[int, int]) -> list[str]:
     return lines
 
 
-def main(regular: str, bold: str, licence: str) -> None:
+def main(regular: str, licence: str) -> None:
     """Write the table and the licence."""
-    lines = []
-    for name, path in (("regular", regular), ("bold", bold)):
-        font = TTFont(path)
-        if font["head"].unitsPerEm != 2048:
-            raise SystemExit(f"{path}: the package reads widths as 1/2048 of an em")
-        lines += [f"# {name}", *runs(advance_widths(font))]
-        version = font["name"].getDebugName(5).split(";")[0]
+    font = TTFont(regular)
+    if font["head"].unitsPerEm != 2048:
+        raise SystemExit(f"{regular}: the package reads widths as 1/2048 of an em")
+    lines = runs(advance_widths(font))
+    version = font["name"].getDebugName(5).split(";")[0]
     DATA.mkdir(exist_ok=True)
     (DATA / "character-widths.txt").write_text("\n".join(lines) + "\n", "utf-8")
     terms = NOTICE.format(version=version.lower()) + Path(licence).read_text("utf-8").lstrip("\ufeff")

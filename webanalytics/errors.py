@@ -26,7 +26,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from numbers import Integral
 from types import FrameType
@@ -111,6 +111,13 @@ def whole_number(parameter: str, value: Any, low: int, high: int | None = None, 
         return int(value)
     limits = f"of at least {low}" if high is None else f"from {low} to {high}"
     raise ParameterError.must_be(parameter, f"an integer {limits}{also}")
+
+
+def choice(parameter: str, value: Any, choices: Collection[Any]) -> Any:
+    """Return a value that is one of the choices, or raise `ParameterError`."""
+    if value not in choices:
+        raise ParameterError.one_of(parameter, choices)
+    return value
 
 
 class MissingExtraError(WebAnalyticsError, ImportError):

@@ -15,6 +15,7 @@ import webanalytics as wa
 from tests.audits.sites import derived
 from webanalytics.audits.findings import plain
 from webanalytics.audits.issues import COLUMNS, SUMMARY_COLUMNS, find_issues, summary
+from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.site import Site
@@ -123,7 +124,7 @@ def test_values_are_numbers_that_sort_and_texts_are_evidence(monkeypatch: pytest
 
 def test_thresholds_of_the_call_are_applied_and_shown() -> None:
     pages = site(title=["A", "B"], title_pixels=[599, 601])
-    issues = find_issues(pages, thresholds={"title_too_long": 600})
+    issues = find_issues(pages, resolve_profile(None, {"title_too_long": 600}))
     assert issues[["rule", "value", "threshold"]].values.tolist() == [["title_too_long", 601, 600]]
     assert told(issues)["profile"] == "desktop_crawler"
 

@@ -35,32 +35,30 @@ SAMPLES = (
 )
 
 
-def font(name: str, size: int) -> ImageFont.FreeTypeFont:
-    """Return a face of Liberation Sans that draws no kerning."""
+def font(size: int) -> ImageFont.FreeTypeFont:
+    """Return Liberation Sans, drawing no kerning."""
     for folder in FOLDERS:
-        for path in sorted(folder.rglob(f"LiberationSans-{name}.ttf")):
+        for path in sorted(folder.rglob("LiberationSans-Regular.ttf")):
             if "Version 2." in TTFont(path)["name"].getDebugName(5):
                 return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
     pytest.skip("Liberation Sans 2 is not installed (Debian: fonts-liberation2, later fonts-liberation)")
 
 
-@pytest.mark.parametrize(("name", "bold"), [("Helvetica", False), ("Helvetica-Bold", True)])
-def test_letters_are_as_wide_as_helvetica(name: str, bold: bool) -> None:
-    published = (AFM / f"{name}.afm").read_text("latin-1")
+def test_letters_are_as_wide_as_helvetica() -> None:
+    published = (AFM / "Helvetica.afm").read_text("latin-1")
     found = re.findall(r"^C (\d+) ; WX (\d+) ;", published, re.MULTILINE)
     # Adobe's encoding has the curly quotes at the codes of ASCII's two straight ones.
     widths = {chr(int(code)): int(width) for code, width in found if int(code) < 127}
     del widths["'"], widths["`"]
     assert len(widths) == 93
-    wrong = {sign: width for sign, width in widths.items() if abs(text_width(sign, 1000, bold) - width) > 0.6}
+    wrong = {sign: width for sign, width in widths.items() if abs(text_width(sign, 1000) - width) > 0.6}
     assert wrong == {}
 
 
-@pytest.mark.parametrize("name", ["Regular", "Bold"])
-def test_every_character_is_as_wide_as_in_the_font(name: str) -> None:
-    liberation = font(name, 2048)
+def test_every_character_is_as_wide_as_in_the_font() -> None:
+    liberation = font(2048)
     pixels._widths.cache_clear()  # only what is in the table, not what other tests have asked for
-    widths = pixels._widths(name == "Bold")
+    widths = pixels._widths()
     covered = [sign for sign, width in widths.items() if width and not sign.isspace()]
     assert len(covered) > 2000
     wrong = {sign: widths[sign] for sign in covered if widths[sign] != liberation.getlength(sign)}
@@ -69,7 +67,7 @@ def test_every_character_is_as_wide_as_in_the_font(name: str) -> None:
 
 @pytest.mark.parametrize("text", SAMPLES)
 def test_whole_titles_are_as_wide_as_freetype_lays_them_out(text: str) -> None:
-    liberation = font("Regular", 2048)
+    liberation = font(2048)
     assert text_width(text, 2048) == sum(liberation.getlength(sign) for sign in text)
 
 
@@ -106,7 +104,6 @@ def test_an_unknown_script_takes_the_mean_of_the_small_letters() -> None:
 
 def test_lists_are_rounded_and_keep_what_is_missing() -> None:
     assert text_widths(["Lamps", None, "", "W" * 30]) == [60, None, 0, round(30 * 0.9438 * 20)]
-    assert text_widths(["W" * 30], bold=True) == text_widths(["W" * 30])  # as wide in both faces
     assert text_widths([]) == []
 
 

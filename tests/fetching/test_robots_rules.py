@@ -211,7 +211,14 @@ def test_what_takes_too_long_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> 
     assert (decision.allowed, decision.decided) == (False, False)
     assert rules.decide(f"{AT}/page").allowed  # addresses of a usual length are judged
     monkeypatch.setattr(robots_rules, "MOST_PATTERNS", 10)
-    assert RobotsFile(HOSTILE["different ones"]).rules("x").ignored > 1000
+    bounded = RobotsFile(HOSTILE["different ones"]).rules("x")
+    beginning = f"{AT}/" + "a" * 30
+    assert [bounded.decide(f"{beginning}{number:05d}b").allowed for number in (0, 9, 10, 1000)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_thousands_of_real_rules_leave_usual_addresses_exact() -> None:

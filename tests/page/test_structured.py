@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.effort import effort_since
 from webanalytics.page.metadata import analyse
 from webanalytics.page.page import Page
-from webanalytics.page.structured.jsonld import read_json, read_jsonld
+from webanalytics.page.structured import jsonld as structured
+from webanalytics.page.structured.jsonld import read_json
 from webanalytics.page.structured.offer import product_offer
 
 BOOK = {"@type": "Book", "name": "Tea"}
@@ -26,7 +27,7 @@ def block(text: str) -> str:
 
 
 def jsonld(*blocks: Any) -> list[Any]:
-    return read_jsonld(
+    return structured.jsonld(
         Page("".join(block(text if isinstance(text, str) else json.dumps(text)) for text in blocks))
     )
 
@@ -94,7 +95,7 @@ def test_a_broken_block_loses_nothing_but_itself(broken: str) -> None:
     ],
 )
 def test_data_beside_comments_of_html_is_read(text: str) -> None:
-    assert read_jsonld(Page(f'<script type="application/ld+json">{text}</script>')) == [{"name": "Tea"}]
+    assert structured.jsonld(Page(f'<script type="application/ld+json">{text}</script>')) == [{"name": "Tea"}]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_arrays_and_graphs_are_flattened_and_only_objects_kept() -> None:
     ],
 )
 def test_which_scripts_are_blocks(kind: str, read: bool) -> None:
-    assert bool(read_jsonld(Page(f'<body><p>x<script type="{kind}">{TEXT}</script>'))) is read
+    assert bool(structured.jsonld(Page(f'<body><p>x<script type="{kind}">{TEXT}</script>'))) is read
 
 
 def test_markup_inside_a_block_is_text() -> None:
@@ -148,22 +149,28 @@ def test_markup_inside_a_block_is_text() -> None:
 
 
 def test_limits() -> None:
-    page = Page(block(TEXT) * 5)
-    assert len(read_jsonld(page)) == 5
-    assert len(read_jsonld(page, max_blocks=2)) == 2
-    assert len(read_jsonld(page, max_items=3)) == 3
-    assert read_jsonld(page, max_length=len(TEXT) - 1) == []
-    assert read_jsonld(page, max_depth=1) == [BOOK] * 5
-    nested = Page(block('{"a": [{"b": [1]}]}'))
-    assert read_jsonld(nested, max_depth=4) != []
-    assert read_jsonld(nested, max_depth=3) == []
+    found = jsonld(*[TEXT] * 5)
+    assert found == [BOOK] * 5
+    for name, most, kept in (
+        ("BLOCKS", 2, 2),
+        ("ITEMS", 3, 3),
+        ("LENGTH", len(TEXT) - 1, 0),
+        ("DEPTH", 1, 5),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(structured, f"MAX_{name}", most)
+            assert jsonld(*[TEXT] * 5) == found[:kept], name
+    for most, is_read in ((4, True), (3, False)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(structured, "MAX_DEPTH", most)
+            assert bool(jsonld('{"a": [{"b": [1]}]}')) is is_read
 
 
 def test_order_of_the_analyses_makes_no_difference() -> None:
     html = f"{block(TEXT)}<noscript>{block(TEXT)}</noscript><svg><desc>{block(TEXT)}</desc></svg>"
     first, second = Page(html), Page(html)
-    alone = read_jsonld(first)
-    assert analyse(second)["jsonld"] == alone == read_jsonld(second)
+    alone = structured.jsonld(first)
+    assert analyse(second)["jsonld"] == alone == analyse(first)["jsonld"]
 
 
 JSON = st.recursive(
@@ -178,7 +185,6 @@ def test_what_the_standard_library_writes_is_read_back(value: Any, escaped: bool
     # Without escapes a half character or "</script" could not stand in a page; read_json sees neither.
     text = json.dumps(value, ensure_ascii=escaped)
     assert read_json(text) == [value]
-    assert read_json(text, max_depth=30) == [value]
 
 
 @given(JSON)

@@ -6,8 +6,7 @@ Called when `Audit.issues` is first read.
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,16 +79,12 @@ _FILLED = frozenset(
 )
 
 
-def find_issues(
-    site: Site,
-    profile: str | os.PathLike[str] | Profile = DEFAULT_PROFILE,
-    thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
-) -> pd.DataFrame:
+def find_issues(site: Site, profile: str | Profile = DEFAULT_PROFILE) -> pd.DataFrame:
     """Return what the rules of a profile find; see `Audit.issues`.
 
     Of an audit in a folder, what repeats is in columns of categories: ``url`` and what belongs to a rule.
     """
-    chosen = resolve_profile(profile, thresholds)
+    chosen = resolve_profile(profile)
     not_tried: dict[str, list[str]] = {}
     places = {name: place for place, name in enumerate(RULES)}
     evidence = evidence_of(site)

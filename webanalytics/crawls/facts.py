@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.requests.resources import loaded_of_links, with_broken
 from webanalytics.audits.requests.sources import all_problems
+from webanalytics.core.strings import counted
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
@@ -129,16 +130,16 @@ def crawl_facts(
 
 def cut_off(admission: Admission) -> Iterator[str]:
     """Yield what to say of links and addresses that were not kept, and of sequences that were left."""
-    cut, counted = admission.cut_pages, admission.counted.addresses
+    cut, not_kept = admission.cut_pages, admission.counted.addresses
     if cut:
         pages = "1 page has" if len(cut) == 1 else f"{len(cut):,} pages have"
         yield (
             f"{pages} links to more than {DEFAULT_MAX_LINKS:,} different targets, of which the first were "
             f"read, such as {cut[0]}."
         )
-    if counted:
+    if not_kept:
         yield (
-            f"About {counted:,} addresses were counted and not kept: `.skipped` has them by pattern, as far "
+            f"About {not_kept:,} addresses were counted and not kept: `.skipped` has them by pattern, as far "
             "more are known than `max_pages=` wants."
         )
     how = 'If it ends, `max_sequence=` lets a crawl go further, and `traps="report"` to its end.'
@@ -215,8 +216,7 @@ def given_up(frame: pd.DataFrame) -> Iterator[str]:
     for url, final, error in rows.itertuples(index=False, name=None):
         found.setdefault(urlsplit(final if isinstance(final, str) else url).netloc, []).append(error)
     for host, errors in found.items():
-        pages = "1 page" if len(errors) == 1 else f"{len(errors):,} pages"
-        yield f"{pages} of {host} could not be fetched. {errors[0]}"
+        yield f"{counted(len(errors))} of {host} could not be fetched. {errors[0]}"
 
 
 def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:

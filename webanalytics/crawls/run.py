@@ -102,6 +102,8 @@ class _Crawl:
             resumable=call.options["store"] is not None,
             apart=OUTLINKS.name if self._here else "",
         )
+        self._run = current_run.get() or Run()
+        self._report = Report(note=self._run.note)
         self._backend.check(self._task())
         self._admission = Admission(call.scope, call.options["access"])
         self._laying = Laying(call.operations[:-1], call.lay, self._admission)
@@ -114,8 +116,6 @@ class _Crawl:
             ahead=AHEAD if self._streams else 0,
             most_ready=None if call.options["store"] is None else MOST_READY,
         )
-        self._run = current_run.get() or Run()
-        self._report = Report(note=self._run.note)
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
         self._store: Checkpoint | None = None
@@ -130,7 +130,7 @@ class _Crawl:
     def _task(self) -> Task:
         """Return the task for the backend: what it does not serve is read from the pages it returns."""
         names = tuple(item.name for item in self._call.operations if self._backend.serves(item))
-        return Task(replace(self._spec, operations=names), getattr(self, "_report", None) or Report())
+        return Task(replace(self._spec, operations=names), self._report)
 
     def _most_under_way(self) -> int:
         """Return how many pages of one host are fetched, or wait for a worker, at once.
@@ -309,7 +309,7 @@ class _Crawl:
     async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
         """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""
         self._report.note("looking for soft 404s")
-        self._soft = (await soft_404s(fetcher, seen_in(frame))).pages
+        self._soft = await soft_404s(fetcher, seen_in(frame))
         targets = to_check(self._admission)
         done = 0
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 
 from webanalytics.core.access_by_host import Avoid
 from webanalytics.core.url_patterns import compiled
-from webanalytics.errors import ParameterError, whole_number
+from webanalytics.errors import ParameterError, choice, whole_number
 from webanalytics.runs.frames.link_table import KINDS, Kind
 from webanalytics.urls import address, lacks_scheme
 
@@ -188,11 +188,11 @@ def checked(start: Any, given: Mapping[str, Any]) -> Scope:
         _flag("subdomains", given["subdomains"]),
         _query(given["query"]),
         _flag("nofollow", given["nofollow"]),
-        _one_of("external", given["external"], get_args(External)),
-        _one_of("resources", given["resources"], get_args(Resources)),
+        choice("external", given["external"], get_args(External)),
+        choice("resources", given["resources"], get_args(Resources)),
         _sitemaps(given["sitemap"]),
         _kinds(given["follow"]),
-        _one_of("traps", given["traps"], get_args(Handling)),
+        choice("traps", given["traps"], get_args(Handling)),
         whole_number("max_sequence", given["max_sequence"], 1, 10_000_000),
         _flag("image_sizes", given["image_sizes"]),
         _patterns("avoid", given["avoid"]),
@@ -219,12 +219,6 @@ def _starts(value: Any) -> tuple[str, ...]:
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ParameterError.one_of(name, (True, False))
-    return value
-
-
-def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
-    if value not in choices:
-        raise ParameterError.one_of(name, choices)
     return value
 
 

@@ -86,16 +86,6 @@ class SeenPages(Iterable[Seen]):
         }
 
 
-class Soft(NamedTuple):
-    """What was found."""
-
-    pages: frozenset[str] = frozenset()  # addresses, as given, of pages that say "not found" with status 200
-    # Places where every address gives one and the same page, real ones too: a page made by scripts in the
-    # browser. Nothing can be said of the pages there.
-    shells: tuple[str, ...] = ()
-    asked: int = 0  # addresses that were asked
-
-
 @dataclass(frozen=True)
 class Probe:
     """What a place answers to an address that cannot exist; `missing` where that is HTTP 404 or 410."""
@@ -177,11 +167,12 @@ def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> 
     return Seen(url, final_url, page.title, main_text(page), page.visible_text)
 
 
-async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> Soft:
-    """Find the pages that say "not found" with status 200.
+async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> frozenset[str]:
+    """Return the addresses, as given, of the pages that say "not found" with status 200.
 
     Each origin is asked for an address that cannot exist, and so are folders in which several pages have one
-    title or one text: some sites answer 404 in general and 200 in their shop.
+    title or one text: some sites answer 404 in general and 200 in their shop. Nothing can be said of the
+    pages of a place where every address gives one and the same page, real ones too, as where scripts make it.
 
     Notes
     -----
@@ -192,28 +183,23 @@ async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> Soft:
     origins = pages.by_origin()
     chosen = sorted(origins, key=lambda origin: -len(origins[origin]))[:MOST_ORIGINS]
     found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin]) for origin in chosen))
-    return Soft(
-        frozenset(url for part in found for url in part.pages),
-        tuple(place for part in found for place in part.shells),
-        sum(part.asked for part in found),
-    )
+    return frozenset().union(*found)
 
 
-async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
+async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> set[str]:
     home = f"{origin}/"
     everywhere = await probe(fetcher, home)
     soft: set[str] = set()
     if everywhere is not None:
         known = next(iter(pages.only(home.__eq__)), None) or await _shown(fetcher, home)
         if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
-            return Soft(shells=(home,), asked=2)
+            return set()
         soft.update(await asyncio.to_thread(_matching, everywhere, pages))
         if not everywhere.missing:
-            return Soft(frozenset(soft), asked=1)
+            return soft
     suspected = await asyncio.to_thread(suspects, pages)
     places = [place for place in suspected if place != home][:MOST_FOLDERS]
     probes = await asyncio.gather(*(probe(fetcher, place) for place in places))
-    shells, asked = [], 1 + len(places)
     for place, found in zip(places, probes, strict=True):
         if found is None:
             continue
@@ -221,14 +207,11 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
         alike = await asyncio.to_thread(_matching, found, inside)
         own = {end for end in alike.values() if end.partition("?")[0] == place}
         if own and place not in own:  # under other queries; what does it say without one?
-            asked += 1
             known = await _shown(fetcher, place)
             own = own if known is not None and found.matches(known) else set()
-        if own:
-            shells.append(place)
-        else:
+        if not own:
             soft.update(alike)
-    return Soft(frozenset(soft), tuple(shells), asked)
+    return soft
 
 
 def _matching(found: Probe, pages: Iterable[Seen]) -> dict[str, str]:

@@ -134,7 +134,6 @@ class RuleSet:
         self._whole: dict[str, Rule] = {}
         patterns: dict[tuple[bool, str], _Pattern] = {}
         self.size = 0
-        self.ignored = 0
         for rule in rules:
             self.size += len(rule.pattern) + 250
             if not rule.pattern.startswith(("/", "*")):
@@ -148,8 +147,6 @@ class RuleSet:
             elif len(patterns) < MOST_PATTERNS:
                 made = _pattern(rule, pieces, anchored)
                 patterns.setdefault((rule.allow, "*".join(pieces) + "$" * anchored), made)
-            else:
-                self.ignored += 1
         self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
         self._patterns = sorted(patterns.values(), key=lambda made: (-made.length, not made.allow))
 

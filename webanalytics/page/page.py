@@ -286,6 +286,10 @@ class Collector:
     """Collectors that the same analysis asks for."""
     max_climbs: ClassVar[int] = 2_000
     """Most elements whose surroundings are looked at: each such look costs the tree's depth."""
+    max_entries: ClassVar[int] = 500
+    """Most entries of a list."""
+    max_length: ClassVar[int] = 500
+    """Most characters of a string in such a list."""
 
     def __init__(self, page: Page) -> None:
         self._absolute = page.links.absolute
@@ -300,6 +304,11 @@ class Collector:
         """Return whether an element's surroundings may still be examined."""
         self._climbs += 1
         return self._climbs <= self.max_climbs
+
+    def keep(self, entries: list[str], text: str) -> None:
+        """Add a string to a list, within these bounds."""
+        if len(entries) < self.max_entries:
+            entries.append(text[: self.max_length])
 
     def title_of(self, element: Element) -> str | None:
         """Return the text of a title element, None for a drawing's title."""

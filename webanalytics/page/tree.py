@@ -120,7 +120,7 @@ def _is_bare(elements: list[Element]) -> bool:
     return len(elements) == 3 and elements[2].parent is elements[0] and not elements[2].text
 
 
-def keeps_busy(data: bytes, few_tags: int = FEW_TAGS, many_tags: int = MANY_TAGS) -> bool:
+def keeps_busy(data: bytes) -> bool:
     """Return whether a page has more elements left open than the parser could take in seconds.
 
     Tags are only counted: it is an upper bound, which sound pages stay far below.
@@ -131,11 +131,9 @@ def keeps_busy(data: bytes, few_tags: int = FEW_TAGS, many_tags: int = MANY_TAGS
     (False, True)
     """
     tags = data.count(b"<")
-    if tags <= few_tags:
-        return False
     # Of equal ones three are opened anew.
     distinct = 3 * len(set(_FORMATTING_TAG.findall(data)))
-    if tags <= many_tags and tags * distinct <= MAX_REOPENED:
+    if tags <= MANY_TAGS and tags * distinct <= MAX_REOPENED:
         return False
     most = _left_open(_SCRIPT.sub(b"", data))
     formatting = min(distinct, sum(most.get(name, 0) for name in _FORMATTING))

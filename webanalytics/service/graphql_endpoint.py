@@ -325,15 +325,15 @@ def _check_name(document: gql.DocumentNode, name: str | None) -> None:
     raise Problem(400, "The `operationName` parameter must be the name of an operation of the query.")
 
 
-def _line(message: str, longest: int = 160) -> str:
+def _line(message: str) -> str:
     r"""Return the library's message as the end of a sentence: one short line without controls.
 
     >>> _line("Syntax Error: Expected Name,\n  found <EOF>.")
     'Syntax Error: Expected Name, found <EOF>'
     """
     words = one_line(message[:1000])
-    if len(words) > longest:
-        return f"{words[:longest].rstrip()}\u2026"
+    if len(words) > 160:
+        return f"{words[:160].rstrip()}\u2026"
     return words.rstrip(".")
 
 

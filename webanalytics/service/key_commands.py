@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from webanalytics import loops
 from webanalytics.core.strings import table_lines
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
 from webanalytics.service.configuration import operation_name
 from webanalytics.service.settings import ServiceSettings, read_networks
 
@@ -181,8 +181,8 @@ def _show_once(api_key: str, key: Key) -> None:
 
 
 def _create(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
-    if arguments.plan is not None and arguments.plan not in settings.plans:
-        raise ParameterError.one_of("plan", settings.plans)
+    if arguments.plan is not None:
+        choice("plan", arguments.plan, settings.plans)
     operations = parse_operations(arguments.operations) if arguments.operations else None
     networks = parse_networks(arguments.ip) if arguments.ip else ()
     expires = parse_expiry(arguments.expires, time.time()) if arguments.expires else None
@@ -239,8 +239,7 @@ def _restrict(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
 
 def _plan(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
     prefix = parse_prefix(arguments.prefix)
-    if arguments.plan not in settings.plans:
-        raise ParameterError.one_of("plan", settings.plans)
+    choice("plan", arguments.plan, settings.plans)
 
     async def work(accounts: Accounts) -> tuple[str, int]:
         account = (await _find(accounts, prefix)).account_name

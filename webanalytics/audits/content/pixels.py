@@ -54,7 +54,7 @@ _EMOJI_CLUSTER = re.compile(
 )
 
 
-def text_width(text: str, size: float = TITLE_SIZE, bold: bool = False) -> float:
+def text_width(text: str, size: float = TITLE_SIZE) -> float:
     """Return the width of one line of text in CSS pixels, runs of white space included.
 
     Notes
@@ -74,17 +74,13 @@ def text_width(text: str, size: float = TITLE_SIZE, bold: bool = False) -> float
     --------
     >>> text_width("灯台", size=14)
     28.0
-    >>> text_width("Lamps", bold=True)
-    64.462890625
     """
     if _EMOJI_SIGNS.search(text):
         text = _EMOJI_CLUSTER.sub(_WIDE, text)
-    return sum(map(_widths(bold).__getitem__, text)) * size / UNITS
+    return sum(map(_widths().__getitem__, text)) * size / UNITS
 
 
-def text_widths(
-    texts: Sequence[str | None], size: float = TITLE_SIZE, bold: bool = False
-) -> list[int | None]:
+def text_widths(texts: Sequence[str | None], size: float = TITLE_SIZE) -> list[int | None]:
     """Return the width of each text in whole pixels.
 
     Examples
@@ -92,7 +88,7 @@ def text_widths(
     >>> text_widths(["Lamps and lanterns", None], size=DESCRIPTION_SIZE)
     [123, None]
     """
-    return [None if text is None else int(text_width(text, size, bold) + 0.5) for text in texts]
+    return [None if text is None else int(text_width(text, size) + 0.5) for text in texts]
 
 
 class _Widths(dict[str, int]):
@@ -105,13 +101,10 @@ class _Widths(dict[str, int]):
 
 
 @cache
-def _widths(bold: bool) -> _Widths:
-    table = _DATA.joinpath("character-widths.txt").read_text("utf-8")
-    face = table.split("# bold\n")[bold]
+def _widths() -> _Widths:
     widths = _Widths()
-    for line in face.splitlines():
-        if not line.startswith("#"):
-            _read_run(line, widths)
+    for line in _DATA.joinpath("character-widths.txt").read_text("utf-8").splitlines():
+        _read_run(line, widths)
     for space in _SPACES:
         widths[space] = widths[" "]
     return widths

@@ -20,7 +20,7 @@ from webanalytics.audits.content.words import PORTION, SHARED_FROM
 from webanalytics.audits.graph.metrics import once
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
 from webanalytics.operations import KEYWORDS
 from webanalytics.page.keywords.keyness import PLACES, keyness
 from webanalytics.runs.boundary import watched
@@ -278,8 +278,7 @@ def site_keywords(
     stop_words: Sequence[str] | str | None = None,
 ) -> pd.DataFrame:
     """Return the frame of `Audit.keywords`, which is made once."""
-    if by not in ("page", "site"):
-        raise ParameterError.one_of("by", ("page", "site"))
+    choice("by", by, ("page", "site"))
     sizes = checked_sizes(ngrams)
     most = TOP_OF_PAGE if by == "page" else TOP_OF_SITE
     words = list(stop_words) if isinstance(stop_words, (tuple, set, frozenset)) else stop_words

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from webanalytics.core.strings import encodable, for_xml
 from webanalytics.core.templates import render
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
 from webanalytics.runs.frames.output_files import new_file
 
 Pair = tuple[str, str]
@@ -43,8 +43,7 @@ def write(pairs: Sequence[Pair], path: Path, form: str) -> Path:
 
     Raises `ParameterError` for a new address that another line leads on: from there no page is reached.
     """
-    if form not in FORMS:
-        raise ParameterError.one_of("server", tuple(FORMS))
+    choice("server", form, FORMS)
     texts = [(encodable(old), encodable(new)) for old, new in pairs]
     moved = [pair for pair in texts if "\0" not in unquote(pair[0]) and not _stays(*pair, form)]
     known: dict[tuple[str, str], Pair] = {}

@@ -14,7 +14,16 @@ import pandas as pd
 from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_cell, page_link
+from webanalytics.audits.report.tables import (
+    Cell,
+    Chapter,
+    Table,
+    and_more,
+    headings,
+    number,
+    page_cell,
+    page_link,
+)
 from webanalytics.audits.words import number as written
 from webanalytics.audits.words import percent, phrase, points, say, several
 from webanalytics.page.keywords.keyness import SUBJECT
@@ -64,7 +73,7 @@ def over_time(history: pd.DataFrame | None) -> Iterator[Chapter]:
         for name, good, score, *cells in zip(names, runs["good"], scores, *counts, strict=True)
     ][::-1]
     heads = headings("Day", "Score", "Pages", "High", "Medium", "Low", numbers=".nnnnn")
-    table = Table(say("Audits"), "", heads, rows[:MOST_LISTED], _left(len(rows), MOST_LISTED))
+    table = Table(say("Audits"), "", heads, rows[:MOST_LISTED], and_more(len(rows), MOST_LISTED))
     note = say("Scores, and issues and warnings by priority, as they were counted on the day of each audit.")
     yield Chapter("over-time", say("Over time"), note, [table], line=line)
 
@@ -95,12 +104,8 @@ def languages(content: Content) -> Chapter | None:
         "pronounce and browsers translate by it.",
         total,
     )
-    table = Table(say("Languages"), "", heads, rows, _left(len(ordered), MOST_LANGUAGES))
+    table = Table(say("Languages"), "", heads, rows, and_more(len(ordered), MOST_LANGUAGES))
     return Chapter("languages", say("Languages"), note, [table], _unread(content))
-
-
-def _left(count: int, shown: int) -> str:
-    return several("and {n} more", "and {n} more", count - shown) if count > shown else ""
 
 
 def _unread(content: Content) -> list[tuple[str, int]]:
@@ -125,7 +130,7 @@ def _language(
         number(blank),
         Cell(
             ", ".join(f"{name}: {written(count)}" for name, count in counts) or "–",
-            _left(len(others), MOST_NAMED) if known else "",
+            and_more(len(others), MOST_NAMED) if known else "",
             pages=[page_link(content, row) for row in others[:MOST_NAMED]] if known else (),
         ),
     ]
@@ -166,7 +171,7 @@ def readability(content: Content) -> Chapter | None:
         content.count,
         judged=written(judged),
     )
-    table = Table(say("Readability"), "", heads, rows, _left(len(ordered), MOST_LANGUAGES))
+    table = Table(say("Readability"), "", heads, rows, and_more(len(ordered), MOST_LANGUAGES))
     return Chapter("readability", say("Readability"), note, [table] * bool(rows), (+missing).most_common(10))
 
 
@@ -289,7 +294,7 @@ def _distinctive(content: Content, cells: dict[str, list[Scalar]], best: dict[Sc
         ]
         for page, rows in list(best.items())[:MOST_TERMS]
     ]
-    return Table(say("Distinctive of one page"), "", heads, lines, _left(len(best), MOST_TERMS))
+    return Table(say("Distinctive of one page"), "", heads, lines, and_more(len(best), MOST_TERMS))
 
 
 def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
@@ -319,7 +324,7 @@ def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
     if not rows:
         note = say("No two pages are about the same terms in their titles, main headings and texts.")
     heads = headings("Both are about", "Score", "Page", "Competes with", numbers=".n")
-    table = Table(say("Pages that compete"), "", heads, rows, _left(len(frame), MOST_PAIRS))
+    table = Table(say("Pages that compete"), "", heads, rows, and_more(len(frame), MOST_PAIRS))
     return Chapter("cannibalisation", say("Competing pages"), note, [table] * bool(rows))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.words import number as written
-from webanalytics.audits.words import say
+from webanalytics.audits.words import say, several
 
 
 class PageLink(NamedTuple):
@@ -76,6 +76,11 @@ def number(value: Scalar, digits: int = 0, note: str = "") -> Cell:
     """Return the cell of a number, a dash where there is none."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool)
     return Cell(written(float(value or 0), digits) if known else "–", note, number=True)
+
+
+def and_more(count: int, shown: int) -> str:
+    """Return how many there are besides those that are shown, if any."""
+    return several("and {n} more", "and {n} more", count - shown) if count > shown else ""
 
 
 def page_link(content: Content, row: int) -> PageLink:

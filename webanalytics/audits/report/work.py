@@ -8,8 +8,8 @@ import pandas as pd
 
 from webanalytics.audits.report.cells import column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import Cell, Chapter, Table, headings, number, page_link
-from webanalytics.audits.words import phrase, say, several
+from webanalytics.audits.report.tables import Cell, Chapter, Table, and_more, headings, number, page_link
+from webanalytics.audits.words import phrase, say
 from webanalytics.audits.work.search_issues import FIXES
 from webanalytics.thresholds import PRIORITIES
 
@@ -73,7 +73,7 @@ def _plain(name: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> Table:
         ]
         for row, name in enumerate(names)
     ]
-    return Table(name, "", heads, rows, _left(len(frame), MOST_ROWS))
+    return Table(name, "", heads, rows, and_more(len(frame), MOST_ROWS))
 
 
 def _facts(content: Content, name: str, frame: pd.DataFrame, count: str) -> Table:
@@ -99,8 +99,4 @@ def _first(content: Content, part: pd.DataFrame) -> Cell:
             continue
         link = page_link(content, row)
         pages.append(link._replace(address=f"{link.address or link.name} → {target}") if target else link)
-    return Cell(", ".join(others), _left(len(part), MOST_NAMED), pages=pages)
-
-
-def _left(count: int, shown: int) -> str:
-    return several("and {n} more", "and {n} more", count - shown) if count > shown else ""
+    return Cell(", ".join(others), and_more(len(part), MOST_NAMED), pages=pages)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from webanalytics.audits.requests.link_checker import check
 from webanalytics.core.outcomes import JobResult, Outcome
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
 from webanalytics.fetching import Fetcher
 from webanalytics.operations import CRAWL_PAGES, OUTLINKS
 from webanalytics.runs.backends.local import fetch_settings
@@ -39,9 +39,7 @@ def loaded_by_pages(resources: object, backend: Any) -> LoadedByPages | None:
     ParameterError
         For another value, and with a backend that does not read links.
     """
-    if resources not in get_args(Resources):
-        raise ParameterError.one_of("resources", get_args(Resources))
-    if resources == "ignore":
+    if choice("resources", resources, get_args(Resources)) == "ignore":
         return None
     if backend is not None and not backend.serves(OUTLINKS):
         raise ParameterError.must_be(

@@ -14,7 +14,8 @@ from webanalytics.audits.rules import BUILT_IN, REMOVED, RULES, rules
 from webanalytics.audits.rules.base import Category, Find, Finding, Rule, Type
 from webanalytics.audits.site import Site
 from webanalytics.core.run_options import WEB_ADDRESS
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
+from webanalytics.runs.frames.schema import is_missing
 from webanalytics.thresholds import PRIORITIES, Priority
 
 __all__ = ["OwnRule", "rule", "rules"]
@@ -162,12 +163,12 @@ def rule(
         declared = Rule(
             name=_checked_name(called),
             title=_text("title", shown),
-            category=_one_of("category", category, get_args(Category)),
-            type=_one_of("type", type, get_args(Type)),
-            priority=_one_of("priority", priority, PRIORITIES),
+            category=choice("category", category, get_args(Category)),
+            type=choice("type", type, get_args(Type)),
+            priority=choice("priority", priority, PRIORITIES),
             explanation=_text("explanation", explanation),
             fix=_text("fix", fix),
-            find=finder(found, _one_of("pages", pages, get_args(Which))),
+            find=finder(found, choice("pages", pages, get_args(Which))),
             threshold=_number(threshold),
             unit=_text("unit", unit),
             columns=_columns(columns),
@@ -188,12 +189,6 @@ def _checked_name(name: Any) -> str:
             f"The `name` parameter must not be that of a rule of this package: {name}.", "name"
         )
     return name
-
-
-def _one_of(parameter: str, value: Any, choices: Sequence[Any]) -> Any:
-    if value not in choices:
-        raise ParameterError.one_of(parameter, choices)
-    return value
 
 
 def _text(parameter: str, text: Any) -> str:
@@ -292,7 +287,7 @@ def findings(found: Any, pages: pd.DataFrame) -> Iterator[Finding]:
         elif isinstance(cell, str):
             if cell:
                 yield Finding(row, evidence=cell)
-        elif not _is_missing(cell):
+        elif not is_missing(cell):
             yield Finding(row, cell)
 
 
@@ -310,8 +305,4 @@ def _of_frame(found: pd.DataFrame, pages: pd.DataFrame) -> Iterator[Finding]:
         for name in ("value", "evidence")
     )
     for row, number, text in zip(found.index.tolist(), value, evidence, strict=True):
-        yield Finding(row, None if _is_missing(number) else number, "" if _is_missing(text) else str(text))
-
-
-def _is_missing(cell: Any) -> bool:
-    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+        yield Finding(row, None if is_missing(number) else number, "" if is_missing(text) else str(text))

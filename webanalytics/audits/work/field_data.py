@@ -18,7 +18,7 @@ import pandas as pd
 from webanalytics import loops
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.strings import counted
-from webanalytics.errors import ParameterError, WebAnalyticsError, warn_incomplete
+from webanalytics.errors import ParameterError, WebAnalyticsError, choice, warn_incomplete
 from webanalytics.fetching.post import NotSentError, ask_json
 from webanalytics.runs.frames.schema import frame_of
 
@@ -41,8 +41,8 @@ METRICS = {
 
 def asked(urls: Sequence[str], key: Any, form_factor: str | None) -> list[Any]:
     """Return the answers of the CrUX API on some pages, those that it knows."""
-    if form_factor is not None and form_factor not in FORM_FACTORS:
-        raise ParameterError.one_of("form_factor", FORM_FACTORS)
+    if form_factor is not None:
+        choice("form_factor", form_factor, FORM_FACTORS)
     with ThreadPoolExecutor(1) as thread:  # a notebook's loop runs in this one
         return thread.submit(loops.run, _asked(urls, Secret(key), form_factor)).result()
 

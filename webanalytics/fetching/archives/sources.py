@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from webanalytics.core.run_options import resolve
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
 from webanalytics.fetching.archives.index import Duplicates, index_of
 from webanalytics.fetching.archives.pages import Pages
 from webanalytics.fetching.archives.records import parser
@@ -96,8 +96,7 @@ def pages(
     >>> wa.metadata(file)["title"].tolist()
     ['Tea']
     """
-    if duplicates not in get_args(Duplicates):
-        raise ParameterError.one_of("duplicates", get_args(Duplicates))
+    choice("duplicates", duplicates, get_args(Duplicates))
     if not isinstance(decode, bool):
         raise ParameterError.one_of("decode", (True, False))
     limit = resolve({} if max_download is None else {"max_download": max_download})["max_download"]

@@ -52,7 +52,7 @@ def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | Non
     rows, names = _rows(depths[usable])
     ax = style.start(ax, style.row_height(len(names), 1.9, each=0.34))
     if not usable.any():
-        captions.message(ax, _reason(pages))
+        captions.message(ax, why_none(pages))
     else:
         _bars(ax, rows, names, [name for name in classes if name])
     note = data.failures(pages[~usable]) if len(pages) > 1 else ""
@@ -129,5 +129,6 @@ def _bars(ax: Axes, rows: list[int], names: list[str], classes: list[str]) -> No
     captions.legend_below(ax, [Patch(facecolor=CLASSES[name], label=name) for name in used])
 
 
-def _reason(pages: pd.DataFrame) -> str:
+def why_none(pages: pd.DataFrame) -> str:
+    """Return why nothing is drawn of the pages of a crawl."""
     return data.why_empty(pages, "No pages.", "This page was not read.", "None of these pages was read.")

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from webanalytics.errors import ParameterError
+from webanalytics.errors import choice
 from webanalytics.notebook.charts import readability_scale, ridges
 from webanalytics.notebook.charts.readability import drawn_of, grade_axis, grade_bands
 from webanalytics.notebook.drawing import captions, data, style
@@ -80,14 +80,12 @@ def readability_distribution(
     'Flesch reading ease of 3 pages'
     """
     makers = ("readability", "audit")
-    if index is not None and index not in INDICES:
-        raise ParameterError.one_of("index", INDICES)
     if index is None:
         frame = data.pages(frame, columns=[])
         present = [name for name in _GRADES if isinstance(frame, pd.DataFrame) and name in frame.columns]
         columns = present or ["averageGradeLevel"]
     else:
-        columns = [index]
+        columns = [choice("index", index, INDICES)]
     pages = data.distinct(data.pick(frame, ["url", *columns], makers))
     good = ~data.has_failed(pages)
     values = {name: np.where(good, data.numbers(pages[name]), np.nan) for name in columns}

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from webanalytics.core.strings import counted
-from webanalytics.errors import ParameterError
+from webanalytics.errors import choice
 from webanalytics.notebook.charts.heatmap import paint_cells
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
@@ -128,8 +128,7 @@ def issues_by_section(
     """
     top = data.row_count("top", top, 1, 40)
     max_sections = data.row_count("max_sections", max_sections, 1, 100)
-    if by not in ("category", "rule"):
-        raise ParameterError.one_of("by", ["category", "rule"])
+    choice("by", by, ("category", "rule"))
     names = ["section", "scope", "rule_title"] if by == "rule" else ["section", "scope"]
     issues = data.pick(_with_sections(frame, segment), ["url", by], _MAKERS, optional=names)
     kinds = pd.Series(data.strings(issues[by]), index=issues.index, dtype=object)

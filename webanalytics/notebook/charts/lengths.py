@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_widths
 from webanalytics.core.strings import counted
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
 from webanalytics.notebook.charts import ridges
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import path_labels
@@ -103,8 +103,7 @@ def text_lengths(
     >>> text_lengths(frame).get_title(loc="left")
     'Title and description of 1 page'
     """
-    if unit not in _LIMITS:
-        raise ParameterError.one_of("unit", tuple(_LIMITS))
+    choice("unit", unit, _LIMITS)
     of_title, of_description = (
         _limits(_LIMITS[unit][name] if given is None else given, f"{name}_limits")
         for name, given in (("title", title_limits), ("description", description_limits))

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
 from webanalytics.core.strings import counted
-from webanalytics.errors import ParameterError
-from webanalytics.notebook.charts.crawl import pages_of
+from webanalytics.errors import choice
+from webanalytics.notebook.charts.crawl import pages_of, why_none
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import lettering, shortened
 from webanalytics.thresholds import TOP_LEVEL
@@ -161,8 +161,7 @@ def site_map(
     ['docs  3 pages', 'blog  1 page']
     """
     top = data.row_count("top", top, 1, 60)
-    if by not in ("issues", "link_score"):
-        raise ParameterError.one_of("by", ["issues", "link_score"])
+    choice("by", by, ("issues", "link_score"))
     wanted = ["link_score"] if by == "link_score" else []
     pages = pages_of(frame, ["url", *wanted], list(_ISSUES))
     usable = ~data.has_failed(pages)
@@ -170,7 +169,7 @@ def site_map(
     sections = _sections(read, _values(read, by), top)
     ax = style.start(ax, _HEIGHT)
     if not sections:
-        captions.message(ax, _reason(pages))
+        captions.message(ax, why_none(pages))
     elif len(sections) > MOST_PARTS and sections[0][0].pages == 1:
         captions.message(ax, "Each page is the only one of its section: there are no areas to compare.")
     else:
@@ -320,7 +319,3 @@ def _title(sections: list[Any], pages: int, by: str) -> str:
         return "Sections of a site"
     noun = "issues" if by == "issues" else "link score"
     return f"{counted(pages, 'page')} by section and {noun}"
-
-
-def _reason(pages: pd.DataFrame) -> str:
-    return data.why_empty(pages, "No pages.", "This page was not read.", "None of these pages was read.")

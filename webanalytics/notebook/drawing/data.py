@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from webanalytics.core.strings import encodable
 from webanalytics.errors import ParameterError, whole_number
 from webanalytics.notebook.drawing.labels import shorten
+from webanalytics.runs.frames.schema import is_missing
 
 STATE = ("status", "error", "error_type")
 """Columns with the outcome of a row; a frame may lack them."""
@@ -110,7 +111,7 @@ def _key(value: Any) -> str:
     if isinstance(value, str):
         # pandas' strings refuse half a surrogate pair
         return encodable(value).strip()
-    return "" if pd.api.types.is_scalar(value) and pd.isna(value) else encodable(str(value))
+    return "" if is_missing(value) else encodable(str(value))
 
 
 def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:

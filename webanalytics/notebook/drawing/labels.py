@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib import font_manager
 
 from webanalytics.core.strings import display_width
+from webanalytics.runs.frames.schema import is_missing
 
 MISSING_GLYPH = "\u25a1"
 _LONGEST = 4000
@@ -43,10 +44,7 @@ def path_labels(urls: pd.Series[Any]) -> list[str]:
     >>> path_labels(pd.Series(["https://a.example/blog/2026/lamps", "https://a.example/blog/2026/wicks"]))
     ['…/lamps', '…/wicks']
     """
-    texts = [
-        url if isinstance(url, str) else "" if pd.api.types.is_scalar(url) and pd.isna(url) else str(url)
-        for url in urls.tolist()
-    ]
+    texts = ["" if is_missing(url) else str(url) for url in urls.tolist()]
     split = [_split(text) for text in texts]
     several = len({host for host, _ in split if host}) > 1
     ends = [_ends(host, path, several) for host, path in split]

@@ -225,15 +225,15 @@ _COLOURED = {
 }
 
 
-def new_axes(height: float, width: float = WIDTH) -> ChartAxes:
-    """Return Axes of a new figure, of the given size in inches, outside pyplot's state.
+def new_axes(height: float) -> ChartAxes:
+    """Return Axes of a new figure, so many inches high, outside pyplot's state.
 
     Examples
     --------
     >>> new_axes(3).figure.get_size_inches().tolist()
     [8.5, 3.0]
     """
-    figure = Figure(figsize=(width, height), dpi=144, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
+    figure = Figure(figsize=(WIDTH, height), dpi=144, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
     FigureCanvasAgg(figure)
     axes: Any = figure.add_subplot(axes_class=ChartAxes)
     axes.theme = options.theme

@@ -18,7 +18,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.overview.failures import reason
 from webanalytics.audits.overview.head import Head, head
 from webanalytics.core.run_options import options
-from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.errors import ParameterError, WebAnalyticsError, choice
 from webanalytics.notebook.explorer.issues import Issues, can_be_judged
 from webanalytics.notebook.explorer.site import drawn, links_of, site_keywords, site_tables, work_tables
 from webanalytics.notebook.explorer.summary import static_html, summary, words_and_bars
@@ -243,8 +243,7 @@ class Explorer(anywidget.AnyWidget):
     def _send_chart(self, asked: dict[str, Any]) -> None:
         from webanalytics.notebook import charts
 
-        if asked.get("name") != "readability":
-            raise ParameterError.one_of("name", ["readability"])
+        choice("name", asked.get("name"), ("readability",))
         axes = charts.readability(self._pages)
         figure: Any = axes.figure
         stream = io.BytesIO()

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pandas as pd
 
 from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_width, text_widths
-from webanalytics.errors import ParameterError
+from webanalytics.errors import choice
 from webanalytics.notebook.explorer.table import as_text, clean, label
 from webanalytics.runs.frames.output_files import write_csv, write_frame
 from webanalytics.runs.frames.schema import is_missing
@@ -229,8 +229,7 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
     >>> file_bytes(pd.DataFrame({"title": ["=1+1", "Tea"]}), "csv").decode("utf-8-sig").split()
     ['title', "'=1+1", 'Tea']
     """
-    if kind not in TYPES:
-        raise ParameterError.one_of("format", TYPES)
+    choice("format", kind, TYPES)
     if kind == "csv":
         text = io.StringIO(newline="")
         write_csv(frame, text)

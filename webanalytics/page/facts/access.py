@@ -141,7 +141,6 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 class AccessElements(Collector):
     """Fields, frames, buttons and headings without a name, in document order."""
 
-    max_entries = 500
     max_length = 200
 
     def __init__(self, page: Page) -> None:

@@ -29,8 +29,6 @@ class FactElements(Collector):
     """What the elements of a page say that rules examine, in document order; counts include all."""
 
     alongside = (JsonLdBlocks, LinkElements, AccessElements, LoadingElements, ScriptElements)
-    max_entries = 500  # kept of a list per page
-    max_length = 500  # of a string in such a list, in characters
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
@@ -71,10 +69,6 @@ class FactElements(Collector):
     def _body(self, _: Element) -> None:
         self._in_body = True
 
-    def _add(self, entries: list[str], text: str) -> None:
-        if len(entries) < self.max_entries:
-            entries.append(text[: self.max_length])
-
     def _note_outside(self, kind: str, is_second: bool = False) -> None:
         """Note what stands in the body; a second one does no harm, where a page has the first in its head."""
         if self._in_body and not is_second and kind not in self.outside_head:
@@ -82,21 +76,21 @@ class FactElements(Collector):
 
     def _title(self, element: Element) -> None:
         if (text := self.title_of(element)) is not None:
-            self._add(self.titles, text)
+            self.keep(self.titles, text)
             self._note_outside("title", any(self.titles[:-1]))
 
     def _meta(self, element: Element) -> None:
         get = element.get
         name = (get("name") or get("property") or "").strip().lower()
         if name == "description" and get("name"):
-            self._add(self.descriptions, fold(get("content")))
+            self.keep(self.descriptions, fold(get("content")))
             self._note_outside("description", any(self.descriptions[:-1]))
         elif name == "robots" and get("name"):
             self._note_outside("robots")
         elif name in _SHARED_IMAGES:
             link = (get("content") or "").strip()
             if link and not link[:8].lower().startswith(("http://", "https://")):
-                self._add(self.relative_images, link)
+                self.keep(self.relative_images, link)
         kind = get("http-equiv")
         if kind and not self.refresh and kind.strip().lower() == "refresh":
             self.refresh = fold(get("content"))[: self.max_length]

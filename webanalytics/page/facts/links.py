@@ -162,9 +162,6 @@ _PLACEHOLDERS = ("id", "name", "role", "aria-current", "aria-disabled")
 class LinkElements(Collector):
     """Links without a name, with a text that says nothing, that cannot be followed or should not be."""
 
-    max_entries = 500
-    max_length = 500
-
     def __init__(self, page: Page) -> None:
         super().__init__(page)
         self.nameless: list[dict[str, str]] = []

@@ -62,9 +62,6 @@ _NEGOTIATED = re.compile(r"webp|avif|jxl|auto=|=auto|f_auto", re.IGNORECASE)
 class LoadingElements(Collector):
     """What elements load; addresses without encryption only of a page in https."""
 
-    max_entries = 500
-    max_length = 500
-
     def __init__(self, page: Page) -> None:
         super().__init__(page)
         self.insecure: list[str] = []
@@ -103,10 +100,6 @@ class LoadingElements(Collector):
         }
         return {**secure, **found, "script": self._secure_script}
 
-    def _add(self, entries: list[str], text: str) -> None:
-        if len(entries) < self.max_entries:
-            entries.append(text[: self.max_length])
-
     def _body(self, _: Element) -> None:
         self._in_body = True
 
@@ -125,9 +118,9 @@ class LoadingElements(Collector):
             if self._secure:
                 self._check(href)
             if href and "stylesheet" in kinds:
-                self._add(self.resources, url := self._absolute(href))
+                self.keep(self.resources, url := self._absolute(href))
                 if not self._in_body and _blocks(element, kinds):
-                    self._add(self.styles, url)
+                    self.keep(self.styles, url)
 
     def _script(self, element: Element) -> None:
         get = element.get
@@ -137,12 +130,12 @@ class LoadingElements(Collector):
         kind = script_type(element)
         if kind not in CODE:
             return
-        self._add(self.resources, url := self._absolute(source))
+        self.keep(self.resources, url := self._absolute(source))
         blocks = (
             kind != "module" and get("async") is None and get("defer") is None and get("nomodule") is None
         )
         if blocks and not self._in_body:
-            self._add(self.scripts, url)
+            self.keep(self.scripts, url)
 
     def _secure_script(self, element: Element) -> None:
         self._script(element)
@@ -178,22 +171,22 @@ class LoadingElements(Collector):
 
     def _check(self, link: str | None) -> None:
         if link and self._is_insecure(link):
-            self._add(self.insecure, self._absolute(link))
+            self.keep(self.insecure, self._absolute(link))
 
     def _check_form(self, link: str | None) -> None:
         if link and self._is_insecure(link):
-            self._add(self.insecure_forms, self._absolute(link))
+            self.keep(self.insecure_forms, self._absolute(link))
 
     def _check_srcset(self, value: str) -> None:
         if "http:" in value or "HTTP:" in value:
             for found in _IN_SRCSET.finditer(value):
-                self._add(self.insecure, found[1].rstrip(","))
+                self.keep(self.insecure, found[1].rstrip(","))
 
     def _check_style(self, text: str) -> None:
         if "http:" in text or "HTTP:" in text:
             for found in _IN_STYLE.finditer(_COMMENTS.sub(" ", text)):
                 if found[1]:
-                    self._add(self.insecure, found[1])
+                    self.keep(self.insecure, found[1])
 
     def check_attributes(self, page: Page) -> None:
         """Look for addresses without encryption in the style attributes of a page."""
@@ -214,7 +207,7 @@ class LoadingElements(Collector):
             return
         self._images += 1
         if self._images > FIRST_IMAGES and not _waits(element):
-            self._add(self.not_lazy, self._absolute(source))
+            self.keep(self.not_lazy, self._absolute(source))
         if _OLD.match(source) and not (_is_small(width) or _is_small(height)):
             self._old_format(element, source, several or "")
         # Three digits are the least that a large width takes: most images need no further look.
@@ -238,12 +231,12 @@ class LoadingElements(Collector):
 
     def _old_format(self, element: Element, source: str, several: str) -> None:
         if not _NEGOTIATED.search(source + several) and not self._sources(element, modern=True):
-            self._add(self.old_formats, self._absolute(source))
+            self.keep(self.old_formats, self._absolute(source))
 
     def _one_size(self, element: Element, source: str) -> None:
         drawn = source.partition("?")[0].lower().endswith(".svg")
         if not drawn and element.get("data-srcset") is None and not self._sources(element):
-            self._add(self.without_srcset, self._absolute(source))
+            self.keep(self.without_srcset, self._absolute(source))
 
 
 def _waits(element: Element) -> bool:

@@ -19,9 +19,9 @@ from webanalytics.page.structured.items import (
     refers,
 )
 from webanalytics.page.structured.jsonld import (
-    DEFAULT_MAX_BLOCKS,
-    DEFAULT_MAX_DEPTH,
-    DEFAULT_MAX_LENGTH,
+    MAX_BLOCKS,
+    MAX_DEPTH,
+    MAX_LENGTH,
     jsonld_texts,
     unwrap,
 )
@@ -107,7 +107,7 @@ def structured_facts(page: Page, *, today: dt.date | None = None) -> StructuredF
     """
     found = _Found()
     day = today or dt.datetime.now(dt.UTC).date()
-    blocks = _blocks(jsonld_texts(page)[:DEFAULT_MAX_BLOCKS], found)
+    blocks = _blocks(jsonld_texts(page)[:MAX_BLOCKS], found)
     items = [item for block in blocks for item in jsonld_items(block, MAX_THINGS)]
     _judge(Graph(items[:MAX_THINGS]), found, day)
     _judge(Graph(microdata_items(page, MAX_THINGS)), found, day)
@@ -132,7 +132,7 @@ _STRICT = json.JSONDecoder(parse_constant=_refuse, object_hook=_with_keywords)
 def _read_block(text: str) -> Any:
     """Return the value of a JSON text; raises ValueError or RecursionError."""
     value = _STRICT.decode(text)
-    if text.count("{") + text.count("[") > DEFAULT_MAX_DEPTH and is_deep(value, DEFAULT_MAX_DEPTH):
+    if text.count("{") + text.count("[") > MAX_DEPTH and is_deep(value, MAX_DEPTH):
         raise RecursionError
     return value
 
@@ -141,7 +141,7 @@ def _blocks(texts: list[str], found: _Found) -> list[Any]:
     """Return the values of the blocks that are JSON; the others are faults."""
     blocks = []
     for number, text in enumerate(texts, 1):
-        if len(text) > DEFAULT_MAX_LENGTH:
+        if len(text) > MAX_LENGTH:
             continue
         try:
             try:

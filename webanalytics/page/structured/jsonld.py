@@ -17,18 +17,18 @@ from webanalytics.core.strings import encodable
 from webanalytics.page.document import Element
 from webanalytics.page.page import Collector, Page, Reader, collected, once_per_page
 
-DEFAULT_MAX_BLOCKS = 500
+MAX_BLOCKS = 500
 """Most JSON-LD blocks read per page."""
 
-DEFAULT_MAX_ITEMS = 5_000
+MAX_ITEMS = 5_000
 """Most JSON-LD items kept per page."""
 
 _GRAPH_ENVELOPE = frozenset({"@context", "@graph", "@id"})
 
-DEFAULT_MAX_LENGTH = 2_000_000
+MAX_LENGTH = 2_000_000
 """Longest block that is read, in characters."""
 
-DEFAULT_MAX_DEPTH = 64
+MAX_DEPTH = 64
 """Deepest nesting that is kept; deeper data would break code that copies, pickles or prints it."""
 
 # Possessive quantifiers keep every alternative linear in the length of the text.
@@ -104,7 +104,7 @@ def _past_separators(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def without_references(text: str, times: int = 2) -> str:
+def without_references(text: str) -> str:
     """Return a string of JSON-LD without character references, which mean nothing there.
 
     Programs that write them by mistake do so once or twice. Those without a semicolon are left: they may be
@@ -113,7 +113,7 @@ def without_references(text: str, times: int = 2) -> str:
     >>> [without_references(text) for text in ("La Naci&#xF3;n", "Tea &amp;amp; more", "?a=1&copy=2")]
     ['La Nación', 'Tea & more', '?a=1&copy=2']
     """
-    for _ in range(times):
+    for _ in range(2):
         if "&" not in text:
             break
         text = _REFERENCE.sub(lambda match: html.unescape(match[0]), text)
@@ -150,13 +150,7 @@ def _without_surrogates(value: Any) -> Any:
     return value
 
 
-def read_json(
-    text: str,
-    *,
-    literals: bool = False,
-    max_length: int = DEFAULT_MAX_LENGTH,
-    max_depth: int = DEFAULT_MAX_DEPTH,
-) -> list[Any]:
+def read_json(text: str, *, literals: bool = False) -> list[Any]:
     """Return the JSON values in a text, repaired where possible.
 
     Usually one; none where the text cannot be read within the limits. NaN and infinities are None, half
@@ -177,7 +171,7 @@ def read_json(
     >>> read_json('{"name": "Tea"')
     []
     """
-    if len(text) > max_length:
+    if len(text) > MAX_LENGTH:
         return []
     decoder = _LITERALS if literals else _NUMBERS
     for repair in _repairs(text):
@@ -188,7 +182,7 @@ def read_json(
             return []
         except ValueError:
             continue
-        if mended.count("{") + mended.count("[") > max_depth and is_deep(values, max_depth):
+        if mended.count("{") + mended.count("[") > MAX_DEPTH and is_deep(values, MAX_DEPTH):
             return []
         return _without_surrogates(values) if _SURROGATE_ESCAPE.search(mended) else values
     return []
@@ -242,28 +236,16 @@ def flatten(value: Any) -> Iterator[dict[str, Any]]:
         yield from flatten(graph)
 
 
-def read_jsonld(
-    page: Page,
-    *,
-    max_blocks: int = DEFAULT_MAX_BLOCKS,
-    max_items: int = DEFAULT_MAX_ITEMS,
-    max_length: int = DEFAULT_MAX_LENGTH,
-    max_depth: int = DEFAULT_MAX_DEPTH,
-) -> list[dict[str, Any]]:
+@once_per_page
+def jsonld(page: Page) -> list[dict[str, Any]]:
     """Return the JSON-LD items of a page in document order; a broken block does not affect the others.
 
-    >>> read_jsonld(Page('<script type="application/ld+json">{"@type": "Book",}</script>'))
+    >>> jsonld(Page('<script type="application/ld+json">{"@type": "Book",}</script>'))
     [{'@type': 'Book'}]
     """
     items: list[dict[str, Any]] = []
-    for text in jsonld_texts(page)[:max_blocks]:
-        items.extend(flatten(read_json(text, max_length=max_length, max_depth=max_depth)))
-        if len(items) >= max_items:
-            return items[:max_items]
+    for text in jsonld_texts(page)[:MAX_BLOCKS]:
+        items.extend(flatten(read_json(text)))
+        if len(items) >= MAX_ITEMS:
+            return items[:MAX_ITEMS]
     return items
-
-
-@once_per_page
-def jsonld(page: Page) -> list[dict[str, Any]]:
-    """Return the JSON-LD items of a page, within the usual limits."""
-    return read_jsonld(page)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from webanalytics.page.document import Document, Element
 from webanalytics.page.page import Page, fold
 from webanalytics.page.structured.jsonld import (
-    DEFAULT_MAX_BLOCKS,
+    MAX_BLOCKS,
     flatten,
     jsonld_texts,
     read_json,
@@ -183,7 +183,7 @@ _NAMES_PRICE = re.compile("rice|vailability")
 _CONTENT_ATTRIBUTES = ("content", "href", "src", "data", "value", "datetime")
 _NESTED_SPECIFICATIONS = 2
 _OFFER_SCOPES = OFFER_TYPES | PRODUCT_TYPES | {""}
-DEFAULT_MAX_PROPERTIES = 2_000
+MAX_PROPERTIES = 2_000
 """Most microdata properties that are looked at."""
 
 
@@ -223,7 +223,7 @@ def _offer_scope(element: Element) -> tuple[Element | None, str]:
     return scope, item_type(scope)
 
 
-def microdata_offer(page: Page, *, max_properties: int = DEFAULT_MAX_PROPERTIES) -> Offer:
+def microdata_offer(page: Page) -> Offer:
     """Return the first offer with a price in the page's microdata, else the first non-empty one.
 
     A property counts within a schema.org Product or Offer, or within an item without any type.
@@ -237,7 +237,7 @@ def microdata_offer(page: Page, *, max_properties: int = DEFAULT_MAX_PROPERTIES)
     named = (
         element for element in page.having("itemprop") if _NAMES_PRICE.search(element.get("itemprop") or "")
     )
-    for element in islice(named, max_properties):
+    for element in islice(named, MAX_PROPERTIES):
         scope, kind = _offer_scope(element)
         if kind not in _OFFER_SCOPES:
             continue
@@ -287,6 +287,6 @@ def product_offer(page: Page) -> Offer:
     ...                    '{"price": 19.90, "priceCurrency": "EUR"}}</script>'))
     Offer(price='19.90', currency='EUR', availability='')
     """
-    items = _jsonld_with_literals(jsonld_texts(page)[:DEFAULT_MAX_BLOCKS])
+    items = _jsonld_with_literals(jsonld_texts(page)[:MAX_BLOCKS])
     offer = jsonld_offer(items) if items else Offer()
     return offer if offer.complete else offer.filled_from(microdata_offer(page))

@@ -217,13 +217,13 @@ def candidates(text: str) -> dict[str, float]:
     return found
 
 
-def longest_lines(text: str, lines: int = SAMPLE_LINES, length: int = LINE_LENGTH) -> str:
+def longest_lines(text: str) -> str:
     """Return the beginnings of the longest lines of a text: menus and labels come in every language.
 
     Blanks and the bars of tables do not make a line long.
     """
-    longest = sorted(_FILLING.sub(" ", text).split("\n"), key=len, reverse=True)[:lines]
-    return "\n".join(line[:length] for line in longest)
+    longest = sorted(_FILLING.sub(" ", text).split("\n"), key=len, reverse=True)[:SAMPLE_LINES]
+    return "\n".join(line[:LINE_LENGTH] for line in longest)
 
 
 def detect_by_lines(text: str, declared: str = "") -> str:

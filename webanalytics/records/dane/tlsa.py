@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from webanalytics.errors import ParameterError, RowError, whole_number
+from webanalytics.errors import ParameterError, RowError, choice, whole_number
 from webanalytics.records.dane.dane import HIGHEST_TTL, is_valid
 from webanalytics.records.dane.record import HOST_LABEL, LAST_ASSIGNED, PROTOCOLS, TlsaRecord, parse
 
@@ -81,8 +81,7 @@ def tlsa_record(
     _check_codes(usage=usage, selector=selector, matching=matching)
     whole_number("port", port, 1, 65_535)
     whole_number("ttl", ttl, 0, HIGHEST_TTL)
-    if protocol not in PROTOCOLS:
-        raise ParameterError.one_of("protocol", PROTOCOLS)
+    choice("protocol", protocol, PROTOCOLS)
     name = f"_{port}._{protocol}.{_ascii_host(host)}."
     chain = load_chain(certificate, "certificate")
     chosen = chain[0] if usage in (1, 3) else chain[-1]

@@ -184,7 +184,7 @@ def _own_list(path: Path) -> PhoneList:
         pass
     except _BROKEN_FILE as error:
         _log.warning("replacing the broken list of phone numbers in %s: %s", path, error)
-    return _phone_list({}, "user")
+    return _phone_list({})
 
 
 def _entries(source: object, limit: int) -> Iterable[tuple[object, object]]:
@@ -236,7 +236,7 @@ def _read_entries(entries: Iterable[tuple[object, object]], today: dt.date) -> t
         days[digits] = min(day, days.get(digits, day))
     if not days:
         raise ParameterError.must_be("source", "a list with at least one phone number")
-    return _phone_list(days, "user"), skipped
+    return _phone_list(days), skipped
 
 
 def _day(date: object, today: dt.date) -> int | None:
@@ -251,11 +251,10 @@ def _day(date: object, today: dt.date) -> int | None:
     return day if 0 <= day <= (today - EPOCH).days + 1 else None
 
 
-def _phone_list(days: Mapping[int, int], source: str) -> PhoneList:
+def _phone_list(days: Mapping[int, int]) -> PhoneList:
     numbers = sorted(days)
-    return PhoneList(
-        np.array(numbers, dtype=np.uint64), np.array([days[one] for one in numbers], dtype=np.int32), source
-    )
+    seen = np.array([days[one] for one in numbers], dtype=np.int32)
+    return PhoneList(np.array(numbers, dtype=np.uint64), seen, "user")
 
 
 def to_bytes(phones: PhoneList) -> bytes:

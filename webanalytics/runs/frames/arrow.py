@@ -152,7 +152,7 @@ def typed(
     shape = shape_of(field.type)
     if is_free(shape):
         return None
-    cells = [None if is_nan(cell) else cell for cell in column.tolist()]
+    cells = _values(column)
     code = cell_coder(shape)
     try:
         made = make([code(cell) for cell in cells], shape)
@@ -308,10 +308,8 @@ def _series(column: Any, kind: Any, index: pd.Index) -> pd.Series:
         cells = column.to_pylist()
         if kind == "string":
             return make_series(cells, "string", index)
-        made = np.empty(len(cells), dtype=object)
-        for place, cell in enumerate(cells):
-            made[place] = np.nan if cell is None else json.loads(cell)
-        return pd.Series(made, index=index, dtype=object)
+        read = (np.nan if cell is None else json.loads(cell) for cell in cells)
+        return pd.Series(np.fromiter(read, object, len(cells)), index=index, dtype=object)
     if not isinstance(kind, str) or not _PLAIN.fullmatch(kind) or not pa.types.is_primitive(column.type):
         raise Unreadable
     if kind[0] in "UI" or kind == "boolean":

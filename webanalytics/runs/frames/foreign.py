@@ -193,11 +193,7 @@ def plain_value(value: Any) -> Any:
 
 
 def _objects(values: Iterable[Any]) -> np.ndarray[Any, Any]:
-    listed = list(values)
-    column = np.empty(len(listed), dtype=object)
-    for row, value in enumerate(listed):  # numpy would make a matrix of a list of lists
-        column[row] = value
-    return column
+    return np.fromiter(values, dtype=object)  # `np.array` would make a matrix of a list of lists
 
 
 def is_table(inputs: Any) -> bool:

@@ -149,10 +149,7 @@ def values_of(inputs: Inputs, wanted: Wanted, column: str | None = None) -> pd.S
     values = _from_iterable(inputs, wanted)
     if all(type(value) is str for value in values):
         return pd.Series(np.array(values, dtype=object), dtype=object)
-    column_of = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values):
-        column_of[row] = plain_value(value)
-    return pd.Series(column_of, dtype=object)
+    return pd.Series(np.fromiter(map(plain_value, values), object, len(values)), dtype=object)
 
 
 def addresses_of(inputs: Any, parameter: str) -> Any:

@@ -25,7 +25,7 @@ import pandas as pd
 from pandas.api.types import is_complex_dtype, is_object_dtype
 
 from webanalytics.core.operations.types import shape_of
-from webanalytics.errors import MissingExtraError, ParameterError, WriteError
+from webanalytics.errors import MissingExtraError, ParameterError, WriteError, choice
 from webanalytics.files import written_whole
 from webanalytics.operations import Field
 from webanalytics.runs.frames.arrow import arrow_type, declared_of, typed_array
@@ -46,10 +46,7 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with an apostrophe before every text that a spreadsheet would evaluate."""
     result = frame.copy()
     for place in _text_columns(frame):
-        cells: Any = pd.Series(
-            list(map(harmless, frame.iloc[:, place].tolist())), index=frame.index, dtype=object
-        )
-        result.isetitem(place, cells)
+        put_cells(result, place, map(harmless, frame.iloc[:, place].tolist()))
     result.columns = [harmless(name) for name in frame.columns]
     return result
 
@@ -277,9 +274,7 @@ FORMATS = (*_TEXT, *IN_PARTS, "xlsx")
 
 def write_text(frame: pd.DataFrame, file: IO[str], kind: str, *, raw: bool = False) -> None:
     """Write a frame to an open text file in one of the text formats; for ``raw`` see `write_frame`."""
-    if kind not in _TEXT:
-        raise ParameterError.one_of("format", _TEXT)
-    if kind in _SEPARATORS:
+    if choice("format", kind, _TEXT) in _SEPARATORS:
         write_csv(frame, file, _SEPARATORS[kind], raw=raw)
     else:
         _JSON[kind](frame, file)

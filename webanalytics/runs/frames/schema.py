@@ -124,9 +124,7 @@ def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, inde
     if dtype == "string":
         return _strings(values, index)
     if dtype == "object":
-        column = np.empty(len(values), dtype=object)
-        for row, value in enumerate(values):
-            column[row] = np.nan if value is None else value
+        column = np.fromiter((np.nan if value is None else value for value in values), object, len(values))
         return pd.Series(column, index=index, dtype=object)
     if dtype == "float":
         return pd.Series(

@@ -121,9 +121,7 @@ class StoredArray(ExtensionArray):
         return (np.nan if value is None else value for value in self.values())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        made = np.empty(len(self), dtype=object)
-        for row, value in enumerate(self):
-            made[row] = value
+        made = np.fromiter(self, object, len(self))
         return made if dtype is None else made.astype(dtype)
 
     def isna(self) -> Any:

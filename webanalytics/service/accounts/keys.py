@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_network
 from typing import Any
 
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, choice
 from webanalytics.service.accounts.base import BONUS, GRANT, Account, AccountsError, Key, KeyRow, digest
 from webanalytics.service.accounts.charges import Charging
 from webanalytics.service.accounts.schema import Steps
@@ -192,9 +192,7 @@ class Commands(Charging):
         return opened.left
 
     def _plan(self, name: str) -> Plan:
-        if name not in self.plans:
-            raise ParameterError.one_of("plan", self.plans)
-        return self.plans[name]
+        return self.plans[choice("plan", name, self.plans)]
 
     def _account(self, now: float, name: str | None, plan: str | None, text: str) -> Steps[int]:
         """Return the number of the account of that name; open it if the name is new."""

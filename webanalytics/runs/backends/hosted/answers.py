@@ -27,6 +27,7 @@ from webanalytics.runs.backends.base import Task
 from webanalytics.runs.backends.hosted.batches import Envelopes, Item
 from webanalytics.runs.backends.hosted.http import Api, is_this_machine
 from webanalytics.runs.backends.hosted.wire import EXPECTED, RETRIED, Failure, failure_of
+from webanalytics.urls import DEFAULT_PORTS
 
 MOST_BYTES = 500_000_000
 PAUSE_SECONDS = 0.5
@@ -35,7 +36,6 @@ LONGEST_PAUSE = 15.0
 _EXTRA = {field.name: None for field in CONVERT.fields if field.extra}
 _FORMATS = CONVERT.parameter("output_format").choices
 _IN_PILLOW = {"jpg": "JPEG"}
-_PORTS = {"http": 80, "https": 443}
 
 
 class Downloads:
@@ -114,7 +114,7 @@ class Downloads:
 
 def _origin(url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme)
 
 
 def _looked_at(content: bytes, made: str | None) -> dict[str, Any] | None:
