@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.effort import effort_since
 import webanalytics as wa
+from tests.effort import effort_since
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.records.phones import phone, phone_list
 from webanalytics.records.phones.columns import phones_frame
