@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -237,6 +239,23 @@ def test_idempotency_key_charges_once(
         assert got.status == 422
         assert "`Idempotency-Key`" in got.error
     assert left(server, key) == 250_000 - price
+
+
+@pytest.mark.parametrize(("path", "values"), [("/v1/hmac", HMAC), ("/v1/hmac/batch", {"inputs": [HMAC, {}]})])
+def test_idempotency_key_is_of_the_account_whichever_of_its_keys_sends_it(
+    server: Server, path: str, values: dict
+) -> None:
+    old = server.key()
+    body, headers = json.dumps(values).encode(), {"Idempotency-Key": "one"}
+    first = server.call("POST", path, key=old, body=body, headers=headers)
+    command = [sys.executable, "-m", "webanalytics", "keys", "rotate", old[:8], "--database", server.database]
+    new = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    again = server.call("POST", path, key=new, body=body, headers=headers)
+    assert (again.status, again.json) == (200, first.json)
+    assert again.headers["idempotency-replayed"] == "true"
+    assert left(server, new) == 249_998
+    other = server.call("POST", path, key=server.key(), body=body, headers=headers)
+    assert (other.status, "idempotency-replayed" in other.headers) == (200, False)
 
 
 def test_idempotency_key_of_a_failed_call_is_free_again(server: Server) -> None:

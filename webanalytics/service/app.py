@@ -174,7 +174,7 @@ class Service:
             found = await self._accounts.find_key(digest(api_key))
             record.key = found.prefix if found is not None else ""
             key = check_key(found)
-            caller = self._caller(request, api_key, key, record)
+            caller = self._caller(request, key, record)
             check_address(key, request, self._proxies)
             handler = self._route(request, operation, record)
             if operation is not None:
@@ -214,9 +214,9 @@ class Service:
         except AccountsError:
             return None
 
-    def _caller(self, request: web.BaseRequest, api_key: str, key: Key, record: Record) -> Caller:
+    def _caller(self, request: web.BaseRequest, key: Key, record: Record) -> Caller:
         headers = request.headers
-        caller = Caller(api_key, key, self.settings.plans[key.plan], record)
+        caller = Caller(key, self.settings.plans[key.plan], record)
         if request.method == "POST":
             caller.idempotency_key = headers.get("Idempotency-Key")
         caller.fresh = "no-cache" in headers.get("Cache-Control", "").lower()

@@ -64,7 +64,6 @@ async def weight(operation: Operation, result: Result, *, premium: bool) -> int:
 class Caller:
     """Who makes a request, and what holds for all of it."""
 
-    api_key: str = field(repr=False)  # the key in clear, only to key fingerprints with; never shown
     key: Key  # the key as it is stored
     plan: Plan  # the account's plan
     record: Record  # what is logged
@@ -156,7 +155,7 @@ class Calls:
         """Make one call, or raise `Problem` (409, 422, 429 or 503) before any work."""
         promise = None
         if caller.idempotency_key is not None:
-            promise = idempotency(caller.idempotency_key, caller.api_key, operation.path, parameters)
+            promise = idempotency(caller.idempotency_key, operation.path, parameters)
         call = self.call(caller, operation.name, self.price(operation), 1, promise)
         if operation.kind == "record":
             return self._computed_first(caller, operation, parameters, call)
@@ -289,7 +288,6 @@ class Batch:
         caller.record.inputs = len(self._inputs)
         promise = idempotency(
             caller.idempotency_key,
-            caller.api_key,
             f"{self._operation.path}/batch",
             [given.failure if isinstance(given, Result) else given for given in self._inputs],
         )

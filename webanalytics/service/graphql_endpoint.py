@@ -359,7 +359,6 @@ class Queries:
         cost = sum(self._calls.price(operation) for operation, _ in prepared.calls.values())
         promise = idempotency(
             caller.idempotency_key,
-            caller.api_key,
             OPERATION,
             [body.get("query"), body.get("variables"), body.get("operationName")],
         )
