@@ -64,6 +64,11 @@ def test_a_compressed_body_is_read(server: Server, pro: str) -> None:
     plain = server.post("/v1/hmac", pro, **HMAC).json
     for encoding, body in (
         ("gzip", gzip.compress(content)),
+        (
+            "gzip",
+            gzip.compress(content[:9]) + gzip.compress(content[9:]),
+        ),  # two members (RFC 1952 section 2.2)
+        ("", content),
         ("deflate", zlib.compress(content)),
         ("identity", content),
     ):
@@ -80,6 +85,7 @@ def test_a_compressed_body_is_read(server: Server, pro: str) -> None:
         ("gzip", gzip.compress(json.dumps(HMAC).encode()) + b"more"),
         ("gzip", b"no gzip"),
         ("deflate", gzip.compress(b"{}")),
+        ("deflate", zlib.compress(b'{"message": "m", ') + zlib.compress(b'"secret": "s"}')),
     ],
 )
 def test_a_wrong_content_encoding_is_refused(server: Server, pro: str, encoding: str, body: bytes) -> None:

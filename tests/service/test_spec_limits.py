@@ -179,6 +179,11 @@ def test_accept_chooses_the_format_and_the_query_wins(server: Server, pro: str) 
     assert kind(path, "application/yaml") == "application/yaml"
     assert kind(path, "*/*") == "application/json"
     assert kind(path + "&format=csv", "application/xml") == "text/csv"
+    # RFC 9110 section 5.3: a list on two lines is one list; names differ in case, so that both are sent
+    lines = {"accept": "text/html", "Accept": "application/xml"}
+    assert (
+        server.call("GET", path, key=pro, headers=lines).headers["Content-Type"].startswith("application/xml")
+    )
     got = server.call("GET", path + "&format=pdf", key=pro)
     assert got.status == 400
     assert "`format`" in got.error
@@ -198,7 +203,7 @@ def test_pages_are_kept_for_a_key_and_fetched_anew_on_demand(server: Server) -> 
             "POST",
             "/v1/websitetotext",
             key=key,
-            headers={"Cache-Control": "no-cache"},
+            headers={"cache-control": "max-age=0", "Cache-Control": "no-cache"},
             body=json.dumps({"url": f"{site.url}/"}).encode(),
         )
         assert fetched() == 2
