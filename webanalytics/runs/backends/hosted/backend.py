@@ -58,9 +58,9 @@ class Hosted(Backend):
 
     Notes
     -----
-    Retried are 500 and 503 (exponential backoff with jitter), 429 with credits left (after
-    ``retry-after``) and broken connections, all under one ``Idempotency-Key``, so that an answer lost in
-    transit is not paid for twice. 400, 401, 403, 404 and a 429 without credits are never retried.
+    Retried are 500, 503 and what a gateway answers instead of the API (exponential backoff with jitter), 429
+    with credits left (after ``retry-after``) and broken connections, all under one ``Idempotency-Key``: an
+    answer lost in transit is not paid for twice. 400, 401, 403, 404 and 429 without credits never are.
 
     Examples
     --------
