@@ -206,6 +206,10 @@ class ByteBudget:
             self._of_account.pop(account, None)
 
 
+FURTHEST_RESET = 120.0
+"""Seconds ahead from which a window is one of before the clock was set back: it would not end for as long.
+It is twice a window's own, as clocks of servers that share one may differ."""
+
 log = logging.getLogger("webanalytics.service")
 
 
@@ -282,4 +286,7 @@ class RateLimiter:
         item = RateLimitItemPerMinute(limit)
         allowed = await strategy.hit(item, "account", str(account))
         window = await strategy.get_window_stats(item, "account", str(account))
+        if window.reset_time > time.time() + FURTHEST_RESET:
+            await strategy.clear(item, "account", str(account))
+            return await RateLimiter._hit(strategy, account, limit)
         return Rate(limit, window.remaining, math.ceil(window.reset_time), allowed)
