@@ -207,8 +207,7 @@ class ByteBudget:
 
 
 FURTHEST_RESET = 120.0
-"""Seconds ahead from which a window is one of before the clock was set back: it would not end for as long.
-It is twice a window's own, as clocks of servers that share one may differ."""
+"""Seconds ahead from which a window is older than a clock that was set back; clocks of servers differ."""
 
 log = logging.getLogger("webanalytics.service")
 

@@ -48,8 +48,7 @@ COMPLEX = 20_000
 """Most commas and brackets of a JSON body whose size is that of an image: base64 has none, and parsing
 many of them would hold up all others."""
 
-GZIP = 31
-ENCODINGS = {"gzip": GZIP, "x-gzip": GZIP, "deflate": 15}
+ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 """Content encodings of bodies, with zlib's number of their format (RFC 9110 section 8.4.1, RFC 1952)."""
 
 
@@ -81,7 +80,7 @@ class _Decoder:
         try:
             while data:
                 if self._inflate.eof:  # only gzip has further members
-                    self._inflate = zlib.decompressobj(GZIP)
+                    self._inflate = zlib.decompressobj(ENCODINGS["gzip"])
                 yield self._inflate.decompress(data, PIECE)
                 data = self._inflate.unconsumed_tail or self._inflate.unused_data
         except zlib.error:

@@ -110,10 +110,6 @@ class Hosted(Backend):
         """Return the credits of one success."""
         return self._api.price(operation)
 
-    def key_header(self) -> str:
-        """Return the API key for a request."""
-        return self._api.key_header()
-
     def check(self, task: Task) -> None:
         """Raise `ParameterError` for settings that only this machine knows, or that no JSON can carry."""
         refuse_saving(task.spec.options, "with a hosted backend")
