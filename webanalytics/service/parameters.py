@@ -145,7 +145,7 @@ class Body:
     def _count(self, size: int) -> None:
         self._patience = min(self._patience + size / self._rate, self._timeout)
         self._received += size
-        if self._received > self._limit:
+        if max(self._received, self._request.content.total_bytes) > self._limit:  # much may decode to nothing
             raise Problem(400, self._too_large)
         if self._received <= SMALL:
             return
