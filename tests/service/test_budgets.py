@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import select
 import socket
 import threading
 import time
@@ -16,7 +17,7 @@ import pytest
 
 from tests.effort import slowdown
 from tests.service.live import Server, processor_seconds
-from tests.service.test_incoming import open_request
+from tests.service.test_incoming import open_request, read_answer
 from webanalytics.fetching.testing import SiteServer
 
 HMAC = {"message": "m", "secret": "s"}
@@ -64,6 +65,11 @@ def test_a_compressed_body_is_read(server: Server, pro: str) -> None:
     plain = server.post("/v1/hmac", pro, **HMAC).json
     for encoding, body in (
         ("gzip", gzip.compress(content)),
+        (
+            "gzip",
+            gzip.compress(content[:9]) + gzip.compress(content[9:]),
+        ),  # two members (RFC 1952 section 2.2)
+        ("", content),
         ("deflate", zlib.compress(content)),
         ("identity", content),
     ):
@@ -80,12 +86,27 @@ def test_a_compressed_body_is_read(server: Server, pro: str) -> None:
         ("gzip", gzip.compress(json.dumps(HMAC).encode()) + b"more"),
         ("gzip", b"no gzip"),
         ("deflate", gzip.compress(b"{}")),
+        ("deflate", zlib.compress(b'{"message": "m", ') + zlib.compress(b'"secret": "s"}')),
     ],
 )
 def test_a_wrong_content_encoding_is_refused(server: Server, pro: str, encoding: str, body: bytes) -> None:
     got = server.call("POST", "/v1/hmac", key=pro, body=body, headers={"Content-Encoding": encoding})
     assert got.status == 400
     assert "`Content-Encoding`" in got.error
+
+
+def test_a_body_that_decodes_to_nothing_is_bounded_too(server: Server, pro: str) -> None:
+    empty = b"\x00\x00\x00\xff\xff" * 13_000  # stored blocks without a byte (RFC 1951 section 3.2.4)
+    chunk = b"%x\r\n%b\r\n" % (len(empty), empty)
+    headers = ("Transfer-Encoding: chunked", "Content-Encoding: gzip")
+    with open_request(server, pro, "/v1/hmac", *headers) as connection:
+        connection.sendall(b"a\r\n" + gzip.compress(b"", mtime=0)[:10] + b"\r\n")
+        for _ in range(1000):
+            if select.select([connection], [], [], 0)[0]:
+                break
+            connection.sendall(chunk)
+        status, answer = read_answer(connection)
+    assert (status, answer["error"]) == (400, "The request body must be at most 5,000,000 bytes.")
 
 
 def test_parts_of_other_multipart_types_are_not_decompressed(server: Server, pro: str) -> None:

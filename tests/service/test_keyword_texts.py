@@ -132,13 +132,19 @@ def test_the_documents_know_both_parameters(server: Server) -> None:
 
 def test_the_client_sends_texts(server: Server) -> None:
     key = server.key(plan="pro")
-    texts = {"a": TEXT, "b": "x" * 50_001, "c": None, "d": "Black tea and black bread."}
+    texts = {
+        "a": TEXT,
+        "b": "x" * 50_001,
+        "c": None,
+        "d": "Black tea and black bread.",
+        "e": f"\udcfc {TEXT}",
+    }
     there = wa.keywords(texts=texts, backend=wa.Hosted(server.base, key), progress=False)
     here = wa.keywords(texts=texts, progress=False)
-    good = ["a", "d"]
-    columns = ["text", "keyword", "frequency", "rank", "status"]
+    good = ["a", "d", "e"]
+    columns = ["text", "keyword", "frequency", "rank", "source", "status"]
     assert there.loc[good, columns].equals(here.loc[good, columns])
     assert list(there.columns) == list(here.columns)
     assert there.loc["b", "error"] == WRONG
     assert there.loc["c", "error"] == here.loc["c", "error"] == "The `text` parameter is required."
-    assert there.attrs["credits"]["used"] == 20
+    assert there.attrs["credits"]["used"] == 30

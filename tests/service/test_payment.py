@@ -30,17 +30,17 @@ from webanalytics.service.payment import (
 from webanalytics.service.results import Problem, Result
 
 
-def fingerprint(api_key: str = "key", what: str = "hmac", **parameters: object) -> bytes:
-    made = idempotency("once", api_key, what, parameters)
+def fingerprint(key: str = "once", what: str = "hmac", **parameters: object) -> bytes:
+    made = idempotency(key, what, parameters)
     assert made is not None
-    assert made.key == "once"
+    assert made.key == key
     return made.fingerprint
 
 
 def test_one_call_has_one_fingerprint_and_another_call_another() -> None:
-    assert idempotency(None, "key", "hmac", {}) is None
-    # RFC 2104 over the path and the parameters in the order of their names, keyed with the caller's key
-    assert fingerprint("KEY", b=2, a="x") == hmac.digest(b"key", b'["hmac",{"a":"x","b":2}]', hashlib.sha256)
+    assert idempotency(None, "hmac", {}) is None
+    # RFC 2104 over the path and the parameters in the order of their names, keyed with the Idempotency-Key
+    assert fingerprint("Key", b=2, a="x") == hmac.digest(b"Key", b'["hmac",{"a":"x","b":2}]', hashlib.sha256)
     others = [
         {"a": 1},
         {"a": 2},
@@ -61,10 +61,10 @@ def test_one_call_has_one_fingerprint_and_another_call_another() -> None:
 @pytest.mark.parametrize(("key", "taken"), [("!", True), ("~" * 255, True), ("", False), ("a" * 256, False), ("a b", False), ("\u00e9", False), ("a\n", False)])  # fmt: skip
 def test_keys_are_up_to_255_visible_characters(key: str, taken: bool) -> None:
     if taken:
-        assert idempotency(key, "key", "hmac", {}) is not None
+        assert idempotency(key, "hmac", {}) is not None
     else:
         with pytest.raises(Problem, match="`Idempotency-Key` header must be 1 to 255 visible") as refused:
-            idempotency(key, "key", "hmac", {})
+            idempotency(key, "hmac", {})
         assert refused.value.status == 400
 
 

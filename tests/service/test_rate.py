@@ -132,3 +132,24 @@ def test_a_restart_of_redis_lifts_no_limit(redis: Redis, restarts: int) -> None:
     assert sum(rate.allowed for rate in rates) == 6
     assert [rate.remaining for rate in rates[:5]] == [5, 4, 3, 2, 1]
     assert rates[-1].retry_after > 30
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_clock_that_was_set_back_refuses_nobody_until_it_is_there_again(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, shared: bool
+) -> None:
+    storage = request.getfixturevalue("redis").url if shared else "memory://"
+    now = time.time
+
+    async def main() -> list[Rate]:
+        limiter = RateLimiter(storage)
+        monkeypatch.setattr(time, "time", lambda: now() + 86_400)
+        rates = [await limiter.hit(1, 5) for _ in range(6)]
+        monkeypatch.setattr(time, "time", now)
+        rates += [await limiter.hit(1, 5) for _ in range(6)]
+        await limiter.close()
+        return rates
+
+    rates = asyncio.run(main())
+    assert [rate.allowed for rate in rates] == 2 * [True, True, True, True, True, False]
+    assert 58 <= rates[-1].retry_after <= 61

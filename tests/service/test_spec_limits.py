@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -177,6 +179,11 @@ def test_accept_chooses_the_format_and_the_query_wins(server: Server, pro: str) 
     assert kind(path, "application/yaml") == "application/yaml"
     assert kind(path, "*/*") == "application/json"
     assert kind(path + "&format=csv", "application/xml") == "text/csv"
+    # RFC 9110 section 5.3: a list on two lines is one list; names differ in case, so that both are sent
+    lines = {"accept": "text/html", "Accept": "application/xml"}
+    assert (
+        server.call("GET", path, key=pro, headers=lines).headers["Content-Type"].startswith("application/xml")
+    )
     got = server.call("GET", path + "&format=pdf", key=pro)
     assert got.status == 400
     assert "`format`" in got.error
@@ -196,7 +203,7 @@ def test_pages_are_kept_for_a_key_and_fetched_anew_on_demand(server: Server) -> 
             "POST",
             "/v1/websitetotext",
             key=key,
-            headers={"Cache-Control": "no-cache"},
+            headers={"cache-control": "max-age=0", "Cache-Control": "no-cache"},
             body=json.dumps({"url": f"{site.url}/"}).encode(),
         )
         assert fetched() == 2
@@ -237,6 +244,23 @@ def test_idempotency_key_charges_once(
         assert got.status == 422
         assert "`Idempotency-Key`" in got.error
     assert left(server, key) == 250_000 - price
+
+
+@pytest.mark.parametrize(("path", "values"), [("/v1/hmac", HMAC), ("/v1/hmac/batch", {"inputs": [HMAC, {}]})])
+def test_idempotency_key_is_of_the_account_whichever_of_its_keys_sends_it(
+    server: Server, path: str, values: dict
+) -> None:
+    old = server.key()
+    body, headers = json.dumps(values).encode(), {"Idempotency-Key": "one"}
+    first = server.call("POST", path, key=old, body=body, headers=headers)
+    command = [sys.executable, "-m", "webanalytics", "keys", "rotate", old[:8], "--database", server.database]
+    new = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    again = server.call("POST", path, key=new, body=body, headers=headers)
+    assert (again.status, again.json) == (200, first.json)
+    assert again.headers["idempotency-replayed"] == "true"
+    assert left(server, new) == 249_998
+    other = server.call("POST", path, key=server.key(), body=body, headers=headers)
+    assert (other.status, "idempotency-replayed" in other.headers) == (200, False)
 
 
 def test_idempotency_key_of_a_failed_call_is_free_again(server: Server) -> None:

@@ -356,6 +356,24 @@ def test_expect_100_continue_is_answered_before_the_body_is_sent() -> None:
         assert Answer(read_all(sock)).body == b"POST /a hi"
 
 
+def test_a_client_that_leaves_before_100_continue_is_no_failure_of_the_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin = transport.Connection.begin
+
+    def leaving(self: transport.Connection, request: web.BaseRequest) -> None:
+        begin(self, request)
+        assert self.transport is not None
+        self.transport.abort()
+
+    monkeypatch.setattr(transport.Connection, "begin", leaving)
+    with serving() as server, connect(server) as sock:
+        sock.sendall(b"POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        assert read_all(sock) == b""
+        time.sleep(SHORT / 4)
+        assert [record.status for record in server.records if record.status >= 500] == []
+
+
 def test_no_answer_tells_the_version_of_the_server() -> None:
     with serving() as server:
         client = HTTPConnection("127.0.0.1", server.port)

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from webanalytics.core.strings import normalized
+from webanalytics.core.strings import encodable, normalized
 from webanalytics.page.content.names import BIT, READ, TAGS, bits
 from webanalytics.page.document import Document, Element, Walk
 
@@ -95,7 +95,7 @@ def given_text(text: str) -> str:
     'Green tea\nBlack tea'
     """
     lines = (" ".join(line.split()) for line in text.splitlines())
-    return normalized(drop_invisible("\n".join(filter(None, lines))))
+    return normalized(drop_invisible(encodable("\n".join(filter(None, lines)))))
 
 
 def _pieces(document: Document, root: Element) -> Iterator[str]:

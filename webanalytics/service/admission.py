@@ -206,6 +206,9 @@ class ByteBudget:
             self._of_account.pop(account, None)
 
 
+FURTHEST_RESET = 120.0
+"""Seconds ahead from which a window is older than a clock that was set back; clocks of servers differ."""
+
 log = logging.getLogger("webanalytics.service")
 
 
@@ -282,4 +285,7 @@ class RateLimiter:
         item = RateLimitItemPerMinute(limit)
         allowed = await strategy.hit(item, "account", str(account))
         window = await strategy.get_window_stats(item, "account", str(account))
+        if window.reset_time > time.time() + FURTHEST_RESET:
+            await strategy.clear(item, "account", str(account))
+            return await RateLimiter._hit(strategy, account, limit)
         return Rate(limit, window.remaining, math.ceil(window.reset_time), allowed)

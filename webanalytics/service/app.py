@@ -38,6 +38,7 @@ from webanalytics.service.headers import (
     error_headers,
     forbidden,
     key_shaped,
+    listed,
     new_request_id,
     open_headers,
     preflight,
@@ -83,7 +84,7 @@ def wanted_format(request: web.BaseRequest, operation: Operation | None) -> tupl
     query = request.query.get("format") if "?" in request.raw_path else None
     offered = operation.formats if operation is not None else ONLY_JSON
     try:
-        return choose_format(request.headers.get("Accept"), query, offered), None
+        return choose_format(listed(request, "Accept"), query, offered), None
     except Problem as problem:
         return ONLY_JSON[0], problem
 
@@ -174,7 +175,7 @@ class Service:
             found = await self._accounts.find_key(digest(api_key))
             record.key = found.prefix if found is not None else ""
             key = check_key(found)
-            caller = self._caller(request, api_key, key, record)
+            caller = self._caller(request, key, record)
             check_address(key, request, self._proxies)
             handler = self._route(request, operation, record)
             if operation is not None:
@@ -214,12 +215,12 @@ class Service:
         except AccountsError:
             return None
 
-    def _caller(self, request: web.BaseRequest, api_key: str, key: Key, record: Record) -> Caller:
+    def _caller(self, request: web.BaseRequest, key: Key, record: Record) -> Caller:
         headers = request.headers
-        caller = Caller(api_key, key, self.settings.plans[key.plan], record)
+        caller = Caller(key, self.settings.plans[key.plan], record)
         if request.method == "POST":
             caller.idempotency_key = headers.get("Idempotency-Key")
-        caller.fresh = "no-cache" in headers.get("Cache-Control", "").lower()
+        caller.fresh = "no-cache" in listed(request, "Cache-Control").lower()
         return caller
 
     def _own_address(self, request: web.BaseRequest) -> str:

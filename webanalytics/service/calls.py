@@ -18,7 +18,6 @@ from webanalytics.service.accounts.base import (
     AccountsError,
     Call,
     Conflict,
-    Idempotency,
     Key,
     NoCredits,
     Receipt,
@@ -64,7 +63,6 @@ async def weight(operation: Operation, result: Result, *, premium: bool) -> int:
 class Caller:
     """Who makes a request, and what holds for all of it."""
 
-    api_key: str = field(repr=False)  # the key in clear, only to key fingerprints with; never shown
     key: Key  # the key as it is stored
     plan: Plan  # the account's plan
     record: Record  # what is logged
@@ -154,18 +152,16 @@ class Calls:
         self, caller: Caller, operation: Operation, parameters: Mapping[str, Any]
     ) -> Awaitable[Answer]:
         """Make one call, or raise `Problem` (409, 422, 429 or 503) before any work."""
-        promise = None
-        if caller.idempotency_key is not None:
-            promise = idempotency(caller.idempotency_key, caller.api_key, operation.path, parameters)
-        call = self.call(caller, operation.name, self.price(operation), 1, promise)
+        call = self.call(caller, operation.name, self.price(operation), 1, operation.path, parameters)
         if operation.kind == "record":
             return self._computed_first(caller, operation, parameters, call)
         return self._paid_first(caller, operation, parameters, call)
 
     def call(
-        self, caller: Caller, operation: str, price: int, inputs: int, promise: Idempotency | None
+        self, caller: Caller, operation: str, price: int, inputs: int, path: str, parameters: Any
     ) -> Call:
-        """Return the call to be paid for."""
+        """Return the call to be paid for; with an Idempotency-Key its path and parameters are remembered."""
+        promise = idempotency(caller.idempotency_key, path, parameters)
         return Call(caller.key, operation, caller.record.request_id, price, inputs, promise)
 
     def _answer(self, caller: Caller, operation: Operation, result: Result) -> Answer:
@@ -287,15 +283,11 @@ class Batch:
         """Answer every input; only successes are charged."""
         caller, open_inputs = self._caller, self._results.count(None)
         caller.record.inputs = len(self._inputs)
-        promise = idempotency(
-            caller.idempotency_key,
-            caller.api_key,
-            f"{self._operation.path}/batch",
-            [given.failure if isinstance(given, Result) else given for given in self._inputs],
-        )
         if not open_inputs:
             return Answer(200, self._envelope())
-        call = self._calls.call(caller, self._operation.name, self._price, open_inputs, promise)
+        path = f"{self._operation.path}/batch"
+        same = [given.failure if isinstance(given, Result) else given for given in self._inputs]
+        call = self._calls.call(caller, self._operation.name, self._price, open_inputs, path, same)
         if self._operation.kind == "record":
             return await self._calls.reserved(caller, call, self._work)
         async with self._calls.admission.place(caller.key.account):

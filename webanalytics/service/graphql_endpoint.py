@@ -22,7 +22,7 @@ from webanalytics.service.accounts.base import Reservation
 from webanalytics.service.calls import Answer, Caller, Calls
 from webanalytics.service.headers import check_operation
 from webanalytics.service.parameters import check_parameters
-from webanalytics.service.payment import HeldCredits, idempotency
+from webanalytics.service.payment import HeldCredits
 from webanalytics.service.results import Problem, Result, visible_fields
 from webanalytics.service.settings import ServiceSettings
 
@@ -354,19 +354,14 @@ class Queries:
 
     async def run(self, caller: Caller, body: Mapping[str, Any]) -> Answer:
         """Answer one request; each operation in it that succeeds costs its credits."""
-        prepared = self._endpoint.parse(body.get("query"), body.get("variables"), body.get("operationName"))
+        asked = [body.get(name) for name in ("query", "variables", "operationName")]
+        prepared = self._endpoint.parse(*asked)
         caller.record.inputs = len(prepared.calls)
         cost = sum(self._calls.price(operation) for operation, _ in prepared.calls.values())
-        promise = idempotency(
-            caller.idempotency_key,
-            caller.api_key,
-            OPERATION,
-            [body.get("query"), body.get("variables"), body.get("operationName")],
-        )
         if not cost:
             answer, _ = await self._work(caller, prepared, Reservation(0, 0, 0))
             return answer
-        call = self._calls.call(caller, OPERATION, 1, cost, promise)
+        call = self._calls.call(caller, OPERATION, 1, cost, OPERATION, asked)
         async with self._calls.admission.place(caller.key.account):
             return await self._calls.reserved(caller, call, lambda held: self._work(caller, prepared, held))
 

@@ -112,6 +112,11 @@ def preflight(request_id: str) -> web.Response:
     return web.Response(status=204, headers={**PREFLIGHT, "x-edge-request-id": request_id})
 
 
+def listed(request: web.BaseRequest, name: str) -> str:
+    """Return the list that a header holds, on however many lines it came (RFC 9110 section 5.3)."""
+    return ",".join(request.headers.getall(name, ()))
+
+
 def caller_address(request: web.BaseRequest, proxies: Sequence[Network]) -> Address | None:
     """Return the address that a request comes from.
 
@@ -121,8 +126,7 @@ def caller_address(request: web.BaseRequest, proxies: Sequence[Network]) -> Addr
     address = read_address(request.remote)
     if not proxies or not within(address, proxies):
         return address
-    hops = ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")
-    for hop in reversed(hops):
+    for hop in reversed(listed(request, "X-Forwarded-For").split(",")):
         found = read_address(hop)
         if found is None:
             return address

@@ -23,6 +23,7 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.data_urls import base64_content, data_url_content, is_data_url
 from webanalytics.operations import Operation, Parameter
 from webanalytics.service.admission import ByteBudget
+from webanalytics.service.headers import listed
 from webanalytics.service.results import Problem
 from webanalytics.service.settings import ServiceSettings
 
@@ -48,7 +49,7 @@ COMPLEX = 20_000
 many of them would hold up all others."""
 
 ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-"""Content encodings of bodies, with zlib's name of their format (RFC 9110 section 8.4.1)."""
+"""Content encodings of bodies, with zlib's number of their format (RFC 9110 section 8.4.1, RFC 1952)."""
 
 
 def read_object(text: bytes) -> dict[str, Any]:
@@ -78,12 +79,12 @@ class _Decoder:
         """Yield what a piece of the body stands for."""
         try:
             while data:
+                if self._inflate.eof:  # only gzip has further members
+                    self._inflate = zlib.decompressobj(ENCODINGS["gzip"])
                 yield self._inflate.decompress(data, PIECE)
-                data = self._inflate.unconsumed_tail
+                data = self._inflate.unconsumed_tail or self._inflate.unused_data
         except zlib.error:
             raise Problem(400, Message("body_encoding")) from None
-        if self._inflate.unused_data:
-            raise Problem(400, Message("body_encoding"))
 
     def check_end(self) -> None:
         """Raise `Problem` where the body ends too early."""
@@ -144,7 +145,7 @@ class Body:
     def _count(self, size: int) -> None:
         self._patience = min(self._patience + size / self._rate, self._timeout)
         self._received += size
-        if self._received > self._limit:
+        if max(self._received, self._request.content.total_bytes) > self._limit:  # much may decode to nothing
             raise Problem(400, self._too_large)
         if self._received <= SMALL:
             return
@@ -156,7 +157,7 @@ class Body:
     async def read(self) -> bytes:
         """Return the whole body, its content encoding taken off."""
         content = self._request.content
-        encoding = self._request.headers.get("Content-Encoding", "identity").strip().lower()
+        encoding = (listed(self._request, "Content-Encoding").strip() or "identity").lower()
         decoder = None if encoding == "identity" else _Decoder(encoding)
         chunks: list[bytes] = []
         while chunk := await self._next(content.readany()):

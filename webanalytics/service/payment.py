@@ -47,11 +47,11 @@ def _plain(value: Any) -> Any:
     raise TypeError
 
 
-def idempotency(header: str | None, api_key: str, what: str, parameters: Any) -> Idempotency | None:
+def idempotency(header: str | None, what: str, parameters: Any) -> Idempotency | None:
     """Return the caller's promise that calls with one Idempotency-Key are the same call.
 
-    The fingerprint of path and parameters is keyed with the caller's key, so that what is stored does not
-    reveal which parameters (a short secret, a phone number) it was made from.
+    The fingerprint of path and parameters is keyed with that key: no table of fingerprints finds the
+    parameters, and every API key of the account makes the same, also one that has replaced another.
     """
     if header is None:
         return None
@@ -60,7 +60,7 @@ def idempotency(header: str | None, api_key: str, what: str, parameters: Any) ->
     text = orjson.dumps(
         [what, parameters], default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
     )
-    return Idempotency(header, hmac.digest(api_key.lower().encode(), text, "sha256"))
+    return Idempotency(header, hmac.digest(header.encode(), text, "sha256"))
 
 
 def conflict(found: Conflict) -> Problem:

@@ -309,7 +309,7 @@ def test_the_key_is_no_state() -> None:
     desk.form.budget.value = "1,000"
     desk.form.key._handle_custom_msg({"secret": KEY}, [])
     plan = desk.plan()
-    assert plan.options["backend"].key_header() == KEY
+    assert plan.options["backend"]._api.key_header() == KEY
     assert plan.options["budget"] == 1000
     states = dependency_state([desk], drop_defaults=False)
     assert len(states) > 20

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import webanalytics as wa
 from tests.effort import effort_since
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.records.phones import phone, phone_list
@@ -244,6 +245,14 @@ def test_columns_and_dtypes_are_the_same_for_every_input(values):
             assert not any(v is None for v in frame[column].tolist())
         assert frame["isDisposable"].isna().tolist() == [row[3] is not None for row in expected]
         assert frame["isDisposable"].fillna(False).astype(bool).tolist() == [row[1] for row in expected]
+
+
+def test_text_that_no_encoding_can_store_is_a_row_that_failed():
+    values = [LISTED, "+1\ud800"]
+    for series in [pd.Series(values, dtype=object), pd.Series(values, dtype=pd.StringDtype("python"))]:
+        frame = wa.phones(series)
+        assert frame["status"].tolist() == ["ok", "error"]
+        assert frame["input"].tolist() == [LISTED, "+1?"]  # the same as in other functions
 
 
 def test_a_frame_does_not_share_memory_with_its_input():

@@ -119,6 +119,17 @@ def test_asynchronous_functions_take_texts() -> None:
     assert frame["wordCount"].tolist() == [96]
 
 
+def test_bytes_that_were_no_text_when_a_file_was_read_do_not_end_its_analysis() -> None:
+    damaged = f"{ENGLISH} \udcfc {ENGLISH}"  # as open(..., errors="surrogateescape") reads them (PEP 383)
+    mended = damaged.replace("\udcfc", "\ufffd")  # what the Encoding standard puts in their place
+    for function in (wa.readability, wa.keywords):
+        got, wanted = function(texts=[damaged]), function(texts=[mended])
+        assert got["status"].eq("ok").all()
+        pd.testing.assert_frame_equal(
+            got.drop(columns="text"), wanted.drop(columns="text"), check_flags=False
+        )
+
+
 @pytest.mark.parametrize("function", [wa.readability, wa.keywords])
 @pytest.mark.parametrize(
     ("given", "sentence"),

@@ -41,6 +41,13 @@ Make = Callable[..., wa.Hosted]
 
 HTML = Answer(200, (("Content-Type", "text/html"),), b"<!doctype html><title>Welcome to the network</title>")
 
+
+def gateway(code: int) -> Fault:
+    return Answer(
+        code, (("Content-Type", "text/html"),), b"<html><head><title>Bad Gateway</title></head></html>"
+    )
+
+
 FAULTS: dict[str, list[Fault]] = {
     "reset before": [cut_before()] * 2,
     "reset after": [cut_after()],
@@ -62,6 +69,9 @@ FAULTS: dict[str, list[Fault]] = {
     "not UTF-8": [wrong_json(b'{"status": "\xff"}')],
     "deep JSON": [wrong_json(b"[" * 200_000)],
     "a page": [HTML],
+    # what nginx answers for a service that is being restarted, or slower than its own patience (RFC 9110 15.5.9, 15.6)
+    "gateway": [gateway(502), gateway(504), gateway(503), gateway(408)],
+    "computed, and then a gateway": [cut_after(), gateway(504)],
     "nothing": [Answer(200, (("Content-Type", "application/json"),))],
     "one after the other": [cut_before(), server_failure(), half_body(), wrong_json()],
 }

@@ -50,7 +50,14 @@ def on_download(*faults: Fault) -> Callable[[Record], Fault | None]:
 
 @pytest.mark.parametrize(
     "faults",
-    [[cut_before()], [half_body()], [server_failure(), unavailable()], [away(0.5)], [status(429, "Slower.")]],
+    [
+        [cut_before()],
+        [half_body()],
+        [server_failure(), unavailable()],
+        [status(502, ""), status(504, "")],
+        [away(0.5)],
+        [status(429, "Slower.")],
+    ],
 )
 def test_a_download_that_breaks_is_tried_again(proxy: Proxy, hosted: Make, faults: list[Fault]) -> None:
     proxy.rule(on_download(*faults))

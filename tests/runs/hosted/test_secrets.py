@@ -146,7 +146,7 @@ def test_the_backend_shows_no_key(capsys: pytest.CaptureFixture[str]) -> None:
     assert_hidden(output)
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(backend)
-    assert copy.deepcopy(backend).key_header() == copy.copy(backend).key_header() == KEY
+    assert copy.deepcopy(backend)._api.key_header() == copy.copy(backend)._api.key_header() == KEY
 
 
 def test_frames_hide_both(server: Server, proxy: Proxy, quick: None, tmp_path: Path) -> None:
@@ -206,9 +206,9 @@ def test_debug_mode_of_asyncio_hides_both(server: Server, tmp_path: Path) -> Non
 
 def test_the_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEBANALYTICS_API_KEY", "of-the-environment")
-    assert wa.Hosted("https://api.example.com", " of-the-call ").key_header() == "of-the-call"
-    assert wa.Hosted("https://api.example.com", Secret("of-a-secret")).key_header() == "of-a-secret"
-    assert wa.Hosted("https://api.example.com").key_header() == "of-the-environment"
+    assert wa.Hosted("https://api.example.com", " of-the-call ")._api.key_header() == "of-the-call"
+    assert wa.Hosted("https://api.example.com", Secret("of-a-secret"))._api.key_header() == "of-a-secret"
+    assert wa.Hosted("https://api.example.com")._api.key_header() == "of-the-environment"
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_a_terminal_is_asked_once_for_each_address(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
     for _ in range(3):
-        assert wa.Hosted("https://api.example.com/").key_header() == KEY
+        assert wa.Hosted("https://api.example.com/")._api.key_header() == KEY
     assert prompts == ["API key of https://api.example.com: "]
     wa.Hosted("https://other.example.com")
     assert len(prompts) == 2
@@ -242,7 +242,7 @@ def test_an_empty_answer_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(client.getpass, "getpass", lambda prompt: answers.pop(0))
     with pytest.raises(ParameterError, match="`api_key`"):
         wa.Hosted("https://api.example.com")
-    assert wa.Hosted("https://api.example.com").key_header() == KEY
+    assert wa.Hosted("https://api.example.com")._api.key_header() == KEY
 
 
 @pytest.mark.parametrize("stdin", [None, io.StringIO("a line")])
@@ -262,7 +262,7 @@ def test_a_notebook_is_asked_where_its_frontend_can_answer(
     shell = SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=allowed))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     if allowed:
-        assert wa.Hosted("https://api.example.com").key_header() == KEY
+        assert wa.Hosted("https://api.example.com")._api.key_header() == KEY
     else:
         with pytest.raises(ParameterError, match="WEBANALYTICS_API_KEY"):
             wa.Hosted("https://api.example.com")

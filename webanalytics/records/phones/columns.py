@@ -224,9 +224,9 @@ def _errors(values: pd.Series, errors: pd.Series) -> pd.Series:
 
 def _shown(values: pd.Series) -> pd.Series:
     """Return the inputs as text."""
-    if pd.api.types.infer_dtype(values, skipna=False) == "string":
-        return make_series(values.array, "string", values.index)
-    texts = [label(value) for value in values.tolist()]
+    texts = values.tolist()
+    if pd.api.types.infer_dtype(values, skipna=False) != "string":
+        texts = [label(value) for value in texts]
     return make_series(texts, "string", values.index)
 
 

@@ -116,7 +116,7 @@ async def keywords(
     chosen_stop_words(settings["stop_words"], "en")  # raises for a language without a list
     backend = resolve(options)["backend"]
     here = backend is None or backend.family == LOCAL_FAMILY
-    counted = source if here else KEYWORDS.parameter("source").service_value
+    counted = source if here or texts is not None else KEYWORDS.parameter("source").service_value
     return await collect(
         (KEYWORDS,),
         pages_or_texts(urls, texts, language),

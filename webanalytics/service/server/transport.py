@@ -11,6 +11,7 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from aiohttp import web
 from aiohttp.http import HttpVersion11
@@ -153,7 +154,8 @@ class Server(web.Server):
             if expect.lower() != "100-continue":
                 return self._refusal(request, 400, EXPECTATION, "expectation")
             # RFC 9110 section 10.1.1; what is sent here does not count as a part of the answer.
-            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            with suppress(ConnectionError):  # a client that has gone is noticed where its body is read
+                await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.writer.output_size = 0
         try:
             return await self._handle(request)

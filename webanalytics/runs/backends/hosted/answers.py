@@ -89,7 +89,7 @@ class Downloads:
                 async with self._session.get(link, allow_redirects=False) as response:
                     if response.status == 200:
                         return await body_within(MOST_BYTES, response)
-                    if response.status not in (429, 500, 503):
+                    if response.status < 500 and response.status != 429:
                         return None
             if clock() - began > self._patience:
                 return None

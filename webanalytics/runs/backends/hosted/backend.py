@@ -58,9 +58,9 @@ class Hosted(Backend):
 
     Notes
     -----
-    Retried are 500 and 503 (exponential backoff with jitter), 429 with credits left (after
-    ``retry-after``) and broken connections, all under one ``Idempotency-Key``, so that an answer lost in
-    transit is not paid for twice. 400, 401, 403, 404 and a 429 without credits are never retried.
+    Retried are 500, 503 and what a gateway answers instead of the API (exponential backoff with jitter), 429
+    with credits left (after ``retry-after``) and broken connections, all under one ``Idempotency-Key``: an
+    answer lost in transit is not paid for twice. 400, 401, 403, 404 and 429 without credits never are.
 
     Examples
     --------
@@ -109,10 +109,6 @@ class Hosted(Backend):
     def price(self, operation: Operation) -> int:
         """Return the credits of one success."""
         return self._api.price(operation)
-
-    def key_header(self) -> str:
-        """Return the API key for a request."""
-        return self._api.key_header()
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` for settings that only this machine knows, or that no JSON can carry."""

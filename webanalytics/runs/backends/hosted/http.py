@@ -271,7 +271,8 @@ class Exchange:
             raise _Fault("asked to slow down", 1.0 if reply.wait is None else reply.wait, reply)
         if reply.status == RUNNING:
             raise _Fault("still being worked on", reply.wait, reply)
-        if reply.status in RETRIED and not about_input(reply):
+        of_gateway = reply.envelope is None and (reply.status > 500 or reply.status == 408)
+        if of_gateway or (reply.status in RETRIED and not about_input(reply)):
             raise _Fault(f"the API answered {reply.status}", min(reply.wait or 0.0, LONGEST_PAUSE), reply)
         if reply.status == 200:
             envelope = reply.envelope or {}

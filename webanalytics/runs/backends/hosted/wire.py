@@ -9,7 +9,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlencode
@@ -19,6 +19,7 @@ import aiohttp
 from webanalytics.core.messages import ERROR_TYPES, MESSAGES, error_type_of, must_be, recognise
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.outcomes import ArchivedPage, Job, PageRecord, TextRecord, check_subject
+from webanalytics.core.strings import encodable
 from webanalytics.errors import (
     AddressBlockedError,
     ErrorType,
@@ -305,6 +306,7 @@ def sendable(operation: Operation, job: Job) -> Job:
             parameter = operation.alternative or parameter
             if parameter.longest is not None and len(subject.text) > parameter.longest:
                 raise RowError("must_be", parameter=parameter.name, what=parameter.expectation)
+            return replace(job, subject=replace(subject, text=encodable(subject.text)))  # as it is read here
         _check_text(parameter, content_of(job))
         if operation.kind == "page" and isinstance(subject, str) and lacks_scheme(subject):
             return Job(job.number, f"https://{subject}", job.wanted)  # no API takes a host without a scheme
