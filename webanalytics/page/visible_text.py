@@ -225,7 +225,7 @@ def blocks_of(document: Document) -> Blocks:
             tag, attributes = element.tag, element.attrib
             if (
                 tag in _UNREAD
-                or is_added(element)
+                or (attributes and is_added(element))
                 or (
                     attributes
                     and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
@@ -318,9 +318,9 @@ def is_added(element: Element) -> bool:
     if element.tag == "a" and element.is_leaf and (element.text or "").strip() in _PERMALINKS:
         return "#" in attributes.get("href", "")
     classes = attributes.get("class", "")
-    return ("mw-" in classes or "print" in classes) and not _OF_WIKIS.isdisjoint(
-        (*classes.split(), attributes.get("id"))
-    )
+    if "mw-" not in classes and "print" not in classes:
+        return False
+    return not _OF_WIKIS.isdisjoint((*classes.split(), attributes.get("id")))
 
 
 def _is_left_out(element: Element, size: int) -> bool:
