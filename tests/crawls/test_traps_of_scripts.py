@@ -124,3 +124,32 @@ def test_pages_beside_an_endless_family_of_their_script_are_all_read(
     assert found.fetched < 4 * len(pages)
     for row in found.traps:
         assert "have no line that others lack" in row["evidence"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_list_whose_orders_are_closed_is_read_to_its_last_page(seed: int) -> None:
+    ways = [f"sort={order}" for order in ("name", "price", "new", "best")] + [
+        "view=list",
+        "view=big",
+        "view=grid",
+    ]
+    ways += [f"{order}&{view}" for order in ways[:4] for view in ways[4:]]
+
+    def shop(path: str) -> Made:
+        where, asked = query_of(path)
+        if where == "/":
+            return Made(["/lamps"], words("home"))
+        if where != "/lamps":
+            return Made(["/lamps"], lines("p", [int(where[2:])]) + "\n" + words(("about", where), 25))
+        page = int(asked.pop("page", 1))
+        products = range(20 * page - 20, 20 * page)
+        kept = "".join(f"&{name}={value}" for name, value in asked.items())
+        # From the second page "back" leads to the first, which is the list itself.
+        around = [f"/lamps?page={number}{kept}" for number in (page - 1, page + 1) if 1 <= number <= 20]
+        found = [f"/p{number}" for number in products]
+        return Made([*found, *(f"/lamps?{way}" for way in ways), *around], lines("p", products))
+
+    found = crawl(shop, seed=seed)
+    assert {f"/p{number}" for number in range(400)} <= set(found.rows)
+    assert [row["kind"] for row in found.traps] == ["filters"]
+    assert found.fetched < 550  # 7 orders and 12 pairs of them, on 20 pages each

@@ -235,7 +235,9 @@ class Traps:
         family = self._families.setdefault(pattern.key, _Family())
         family.fetched += 1
         family.novel += not barren
-        family.dull[pattern.text] = family.dull.get(pattern.text, 1.0) * 0.9 + barren * 0.1
+        dull = family.dull.get(pattern.text, 1.0)
+        # The first page of a list is often known from an address without a number: it does not end the list.
+        family.dull[pattern.text] = 0.9 * dull + 0.1 if barren else 0.7 * dull
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
         elsewhere = bool(pattern.names) and pattern.names <= self._closed_names
         again = elsewhere or pattern.family in self._closed_roots
