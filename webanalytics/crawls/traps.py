@@ -52,7 +52,7 @@ SAME = 40
 RECENT = 20
 """Pages of a family that were fetched last, nearly all of which must be barren."""
 DULL = 0.9
-"""Share of barren pages among the last of a pattern up to which it is fetched though its family is closed."""
+"""How little the pages of a pattern may bring, from 0 to 1, that is fetched though its family is closed."""
 MOST_PATTERNS = 100
 """Sets of parameters of a closed family from which on no further one is tried."""
 SUSPECT = 0b1111
@@ -88,7 +88,7 @@ class _Family:
     equal: int = 0
     names: set[str] = field(default_factory=set)
     names_equal: set[str] = field(default_factory=set)
-    dull: dict[str, float] = field(default_factory=dict)  # of each pattern, how barren its last pages were
+    dull: dict[str, float] = field(default_factory=dict)  # of each pattern, how little its last pages brought
     sequences: set[str] = field(default_factory=set)
     begun: int = 0
     astray: int = 0
@@ -236,7 +236,8 @@ class Traps:
         family.fetched += 1
         family.novel += not barren
         dull = family.dull.get(pattern.text, 1.0)
-        # The first page of a list is often known from an address without a number: it does not end the list.
+        # One that brings something outweighs ten that do not: the second page of a list links back to the
+        # first, known from an address without a number, and the list goes on all the same.
         family.dull[pattern.text] = 0.9 * dull + 0.1 if barren else 0.7 * dull
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
         elsewhere = bool(pattern.names) and pattern.names <= self._closed_names

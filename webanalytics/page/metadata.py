@@ -184,10 +184,8 @@ def _heading_text(document: Document, element: Element) -> str:
     """Return the folded text of a heading without scripts, styles and what a program added to it."""
     if not (element.is_leaf or document.may_read(element)):
         return ""
-    text = "".join(_texts(document, element))[
-        : 20 * DEFAULT_MAX_HEADING
-    ]  # headings in each other share a text
-    return fold(drop_invisible(text))
+    text = "".join(_texts(document, element))
+    return fold(drop_invisible(text[: 20 * DEFAULT_MAX_HEADING]))  # headings in each other share a text
 
 
 def _texts(document: Document, heading: Element) -> Iterator[str]:
