@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
@@ -150,3 +150,41 @@ def test_a_list_whose_orders_are_closed_is_read_to_its_last_page(seed: int) -> N
     assert {f"/p{number}" for number in range(400)} <= set(found.rows)
     assert [row["kind"] for row in found.traps] == ["filters"]
     assert found.fetched < 550  # 19 ways to see 20 pages of them would be 380 more
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("paging", ["page", "p", "start"])
+@pytest.mark.parametrize("facet", ["facet", ""], ids=["repeated", "named"])
+def test_a_list_whose_filters_are_closed_is_read_to_its_last_page(facet: str, paging: str, seed: int) -> None:
+    remainders = {"red": 5, "col": 4, "siz": 3}
+
+    def shop(path: str) -> Made:
+        where, _, query = path.partition("?")
+        asked = parse_qsl(query)
+        if where == "/":
+            return Made(["/lamps"], words("home"))
+        if where != "/lamps":
+            return Made(["/lamps"], lines("p", [int(where[2:])]) + "\n" + words(("about", where), 25))
+        step = 20 if paging == "start" else 1
+        at = next((int(value) // step for name, value in asked if name == paging), int(step == 1))
+        first = (at - (step == 1)) * 20
+        filters = [(name, value) for name, value in asked if name != paging]
+        shown = [
+            number
+            for number in range(800)
+            if all(number // 2 % remainders[value[:3]] == int(value[3:]) for _, value in filters)
+        ]
+        ways = [
+            urlencode([*(pair for pair in filters if pair[0] != name), (facet or name, f"{name}{value}")])
+            for name, count in remainders.items()
+            for value in range(count)
+        ]
+        more = [urlencode([*filters, (paging, (at + 1) * step)])] * (first + 20 < len(shown))
+        found = shown[first : first + 20]
+        links = [*(f"/p{number}" for number in found), *(f"/lamps?{way}" for way in [*ways, *more])]
+        return Made(links, lines("p", found))
+
+    found = crawl(shop, seed=seed)
+    assert {f"/p{number}" for number in range(800)} <= set(found.rows)
+    assert [row["kind"] for row in found.traps] == ["filters"]
+    assert found.fetched < 1.3 * 800  # 60 combinations of filters would be over 900 more, repeated no end

@@ -48,7 +48,7 @@ class Pattern(NamedTuple):
     # number
     family: str
     key: str  # the addresses that are counted together: the family of a query, else all of one pattern
-    names: frozenset[str]  # names of the query's parameters
+    names: frozenset[str]  # names of the query's parameters, and ``…`` if one of them stands in it twice
     numbered: bool  # whether anything in it may grow: a number, a token or a query
 
     def grows_with(self, other: Pattern) -> bool:
@@ -81,9 +81,16 @@ def pattern_of(url: str) -> Pattern:
         root = next((place for place, part in enumerate(parts) if part == "{n}"), len(parts))
         family = key if root == len(parts) else origin + "/".join(parts[: root + 1])
         return Pattern(text, family, key, frozenset(), "{" in text)
-    names = sorted({part.partition("=")[0] for part in query.split("&") if part})
+    asked = [part.partition("=")[0] for part in query.split("&") if part]
+    names = sorted(set(asked))
     family = f"{origin}{text}?"
-    return Pattern(f"{text}?{'&'.join(names)}"[:500], family, family, frozenset(names), True)
+    # The pages of a whole list are a sequence of their own beside its filters. ``p`` numbers posts as well,
+    # in forums (viewtopic.php?p=) and blogs (/?p=).
+    posts = names == ["p"] and (text == "/" or text.endswith(".php"))
+    listed = not posts and all(map(_PAGE.fullmatch, names))
+    key = f"{family}{'&'.join(names)}" if listed else family
+    twice = frozenset({"…"} if len(names) < len(asked) else ())
+    return Pattern(f"{text}?{'&'.join(names)}"[:500], family, key, twice.union(names), True)
 
 
 def is_below(url: str, other: str) -> bool:

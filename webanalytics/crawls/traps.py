@@ -240,7 +240,8 @@ class Traps:
         # first, known from an address without a number, and the list goes on all the same.
         family.dull[pattern.text] = 0.9 * dull + 0.1 if barren else 0.7 * dull
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
-        elsewhere = bool(pattern.names) and pattern.names <= self._closed_names
+        listed = pattern.key != pattern.family  # of a query: the pages of a list without filters
+        elsewhere = bool(pattern.names) and not listed and pattern.names <= self._closed_names
         again = elsewhere or pattern.family in self._closed_roots
         family.equal += same
         family.names_equal |= pattern.names if same else frozenset()
@@ -313,7 +314,7 @@ class Traps:
         if family.trap is not None:  # it was closed for some of its addresses alone
             family.trap.whatever, family.trap.evidence = whatever, said
             return
-        shown = f"{pattern.key}{'&'.join(sorted(names))}"[:500] if pattern.names else pattern.key
+        shown = f"{pattern.family}{'&'.join(sorted(names))}"[:500] if pattern.names else pattern.key
         trap = Trap(shown, kind_of(pattern), said, url, family, whatever, certain)
         family.trap = self._found[shown] = trap
 
