@@ -34,6 +34,7 @@ from webanalytics.page.content.content import (
     confidence_features,
     content_document,
     known_texts,
+    leads_elsewhere,
     weights_of,
 )
 from webanalytics.page.content.features import block_features
@@ -82,7 +83,8 @@ class Sample:
         if self.empty:
             return
         measured, self.names = block_features(blocks, known_texts(page), page.title)
-        self.page, self.page_names = page_features(page, blocks, measured, self.names)
+        self.elsewhere = leads_elsewhere(blocks, dict(zip(self.names, measured, strict=True)))
+        self.page, self.page_names = page_features(page, blocks, measured[:, ~self.elsewhere], self.names)
         self.weights, self.blocks = weights_of(measured), blocks
         self.table = measured.T
         words = [WORD.findall(text.lower()) for text in blocks.texts]
@@ -94,7 +96,7 @@ class Sample:
     def chosen(self, chances: Any, kinds: Any) -> Any:
         """Return what the package chooses of its blocks."""
         column = dict(zip(self.names, self.table.T, strict=True))
-        return chosen(chances, kinds, self.blocks, self.weights, column)
+        return chosen(np.where(self.elsewhere, 0, chances), kinds, self.blocks, self.weights, column)
 
     def score(self, keep: Any) -> float:
         """Return the word F1 of some blocks, with what completes them."""

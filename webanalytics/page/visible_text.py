@@ -135,6 +135,10 @@ _OF_WIKIS = frozenset(("mw-editsection", "mw-jump-link", "printfooter", "siteSub
 """Classes and an id of what MediaWiki, which Wikipedia runs on, adds to a text: [edit], Jump to search."""
 _PERMALINKS = frozenset(("¶", "§", "#", "🔗"))
 """What Sphinx, MkDocs, rustdoc, Hugo and others put behind a heading, as a link to its own place."""
+_LINE_NUMBERS = frozenset(
+    ("gutter", "rouge-gutter", "crayon-nums", "linenos", "lineno", "linenodiv", "lnt", "ln")
+)
+"""Classes that Hexo, Jekyll, WordPress, Pygments and Hugo give cells and spans with numbers of lines."""
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
 _BESIDE = BIT["navigation"] | BIT["header"] | BIT["footer"] | BIT["popup"]
@@ -313,11 +317,16 @@ def _breaks(pieces: list[Piece]) -> bool:
 
 
 def is_added(element: Element) -> bool:
-    """Return whether a program added an element to what the author wrote: a wiki's [edit], a heading's ¶."""
+    """Return whether a program added an element to what the author wrote.
+
+    Such are a wiki's [edit], a heading's ¶ and the numbers of lines beside code.
+    """
     attributes = element.attrib
     if element.tag == "a" and element.is_leaf and (element.text or "").strip() in _PERMALINKS:
         return "#" in attributes.get("href", "")
     classes = attributes.get("class", "")
+    if element.tag in ("td", "span") and not _LINE_NUMBERS.isdisjoint(classes.split()):
+        return True
     if "mw-" not in classes and "print" not in classes:
         return False
     return not _OF_WIKIS.isdisjoint((*classes.split(), attributes.get("id")))

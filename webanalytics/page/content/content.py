@@ -47,9 +47,13 @@ SHORT_LABEL = 20
 STANDS_OUT = 0.85
 """Expected F1 from which on the content of an article stands out,"""
 SURE_BLOCK = 0.7
-"""and how likely a block must be content then."""
-ENDING = ("td", "th", "pre", "dd", "dt", "li")
-"""What an article may end with, besides a paragraph."""
+"""how likely a block must be content then;"""
+LIKELY_BLOCK = 0.5
+"""how likely a part of a table, of definitions or of code, which begins or ends at such a block;"""
+LAST_BLOCK = 0.85
+"""and how likely a short text with which it ends."""
+PARTS = ("td", "th", "pre", "dd", "dt")
+"""Parts of tables, definitions and code."""
 PARAGRAPH = 80
 """Characters from which on a block is a paragraph."""
 OTHER_BELOW = 0.35
@@ -68,6 +72,10 @@ LONGEST_LABEL = 40
 """Characters in front of the link of a cross-reference."""
 NEAR_HEADING = 15
 """Blocks from a main heading on in which a price is that of what it names."""
+RELATED_LINKS = 0.9
+"""Share of links from which on an element that is named as related leads elsewhere."""
+LABEL = 40
+"""Characters from which on a text is more than a label."""
 LITTLE_TEXT = 1_000
 """Characters of visible text below which parts for browsers without scripts are looked at."""
 
@@ -167,13 +175,14 @@ def content(page: Page) -> Content:
 def _decided(page: Page, blocks: Blocks) -> Content:
     trained = models()
     table, names = block_features(blocks, known_texts(page), page.title)
-    measured, _ = page_features(page, blocks, table, names)
-    kinds = softmax(trained.page.raw(measured[:, None]))[0]
     column = dict(zip(names, table, strict=True))
+    elsewhere = leads_elsewhere(blocks, column)
+    measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
+    kinds = softmax(trained.page.raw(measured[:, None]))[0]
     if _sells_one(page, column):
         kinds = kinds / 2 + 0.5 * (np.array(TYPES) == "product").astype(np.float32)
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
-    chances = logistic(trained.block.raw(table)[:, 0])
+    chances = np.where(elsewhere, 0, logistic(trained.block.raw(table)[:, 0]))
     best = int(np.argmax(kinds))
     page_type = TYPES[best] if kinds[best] >= OTHER_BELOW else "other"
     weights = weights_of(table)
@@ -195,6 +204,18 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
     fields = [element.get("name") for element in page.document.tagged["input"]]
     # Some pages have a second form that stays in view; a list of goods may have one for each.
     return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
+
+
+def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
+    """Return which blocks are links to related pages, whatever those say, where a page has a text itself."""
+    chars, share = column["chars"], column["link_share"]
+    size, linked = (np.concatenate(([0], np.cumsum(sums, dtype=float))) for sums in (chars, chars * share))
+    starts, ends = np.array(blocks.starts), np.array(blocks.ends)
+    leading = linked[ends] - linked[starts] >= RELATED_LINKS * (size[ends] - size[starts])
+    related = [node for node in np.flatnonzero(leading).tolist() if blocks.names[node] & BIT["related"]]
+    found = _within(blocks, related)
+    own = (chars >= LABEL) & (share < 0.3) & ~found
+    return found & (float(chars[own].sum()) >= LITTLE_CONTENT)
 
 
 def _repeated(chances: Numbers, blocks: Blocks, times: Numbers) -> NDArray[np.bool_]:
@@ -350,18 +371,24 @@ def as_article(
     """Return which of the chosen blocks belong to an article, and not to what is around it.
 
     Captions do not, nor headings under which nothing was chosen, nor what is behind the last paragraph,
-    table, list or piece of code.
+    table, list or piece of code. Code between two paragraphs does.
     """
     keep = keep & (column["is_figcaption"] == 0)
+    sure = chances >= SURE_BLOCK
+    between = np.zeros_like(sure)
+    between[1:-1] = sure[:-2] & sure[2:]
+    keep |= between & (column["is_pre"] > 0)
+    likely = chances >= LIKELY_BLOCK
+    part = likely & (sum(column[f"is_{tag}"] for tag in PARTS) > 0)
     if expected >= STANDS_OUT:
-        sure = np.concatenate(([False], chances >= SURE_BLOCK, [False]))
-        keep &= sure[1:-1] | (sure[:-2] & sure[2:])
+        runs = np.cumsum(~likely)
+        keep &= sure | between | (part & np.isin(runs, runs[sure]))
     heading = sum(column[f"is_h{level}"] for level in range(1, 6)) > 0
     for place, following in pairwise([*np.flatnonzero(heading), len(keep)]):
         if following > place + 1 and not column["is_title"][place] and not keep[place + 1 : following].any():
             keep[place] = False
-    part = sum(column[f"is_{tag}"] for tag in ENDING) * chances >= SURE_BLOCK
-    last = np.flatnonzero(keep & ((column["chars"] >= PARAGRAPH) | part) & (column["link_share"] < 0.5))
+    ends = part | (column["is_li"] * sure > 0) | (column["chars"] >= PARAGRAPH) | (chances >= LAST_BLOCK)
+    last = np.flatnonzero(keep & ends & (column["link_share"] < 0.5))
     if len(last):
         keep[last[-1] + 1 :] = False
     return keep

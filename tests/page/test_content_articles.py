@@ -1,0 +1,54 @@
+"""Where an article ends, and what programs and editors put into it and behind it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.page.test_content import POST, PROSE
+from webanalytics.page.content.content import content
+from webanalytics.page.page import Page
+
+
+def test_cards_that_lead_to_related_pages_are_none_of_an_article() -> None:
+    card = '<a class="post-link" href="/{0}"><div class="info"><h3>{0}</h3><div>{1}</div></div></a>'
+    cards = "".join(
+        card.format(name, f"{name} {POST}{POST}") for name in ("Oil", "Wick", "Tin", "Stairs", "Cans")
+    )
+    markup = (
+        f'<title>Light</title><h1>Light</h1><article class="post-content"><p>{PROSE}</p><p>{POST}</p></article>'
+        f'<div class="relatedPosts"><h2>Related Articles</h2><div class="relatedPosts-list">{cards}</div></div>'
+    )
+    found = content(Page(markup))
+    assert found.page_type == "article"
+    assert found.text.split("\n")[-2:] == [PROSE.strip(), POST.strip()]
+
+
+@pytest.mark.parametrize(
+    "gutter",
+    [
+        '<td class="gutter"><pre><span class="line">1</span><br><span class="line">2</span></pre></td>',
+        '<td class="rouge-gutter gl"><pre class="lineno">1\n2\n</pre></td>',
+        '<td class="linenos"><div class="linenodiv"><pre>1\n2</pre></div></td>',
+        '<td class="lntd"><pre><code><span class="lnt">1\n</span><span class="lnt">2\n</span></code></pre></td>',
+    ],
+    ids=["Hexo", "Jekyll", "Pygments", "Hugo"],
+)
+def test_numbers_of_lines_are_none_of_the_text(gutter: str) -> None:
+    code = '<td class="code"><pre>trim --all\nfill tin</pre></td>'
+    markup = f"<main><h1>Oil</h1><p>{PROSE}</p><figure><table><tr>{gutter}{code}</table></figure><p>{POST}</p></main>"
+    found = content(Page(markup))
+    assert found.text.split("\n")[1:] == [PROSE.strip(), "trim --all", "fill tin", POST.strip()]
+    assert "```\ntrim --all\nfill tin\n```" in found.markdown
+
+
+def test_an_article_ends_with_its_last_sentence_however_short() -> None:
+    markup = (
+        f"<title>Light</title><nav><a href=/>Home</a> <a href=/b>More</a></nav><h1>Light</h1><article><p>{PROSE}</p>"
+        f"<p>{POST}</p><p>You can put it out from the stairs.</p><pre>douse -h now</pre>"
+        "<p>See what was said of oil.</p></article><footer><p>Newer</p><p>Older</p><p>Share</p></footer>"
+    )
+    assert content(Page(markup)).text.split("\n")[-3:] == [
+        "You can put it out from the stairs.",
+        "douse -h now",
+        "See what was said of oil.",
+    ]
