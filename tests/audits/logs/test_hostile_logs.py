@@ -115,7 +115,7 @@ def test_fields_with_spaces_and_marks_that_are_none(tmp_path: Path) -> None:
     lines = [b"2026-11-24 00:00:05 /%d 200 " % number + said for number, said in enumerate(agents)]
     found = read(tmp_path, b"\r\n".join([header, *lines]))
     assert (found.lines, found.unread_lines) == (5, 0)
-    assert found.hits["crawler"].tolist() == ["", "GPTBot", "GPTBot", "", ""]
+    assert found.hits["crawler"].tolist() == ["two", "GPTBot", "GPTBot", "", ""]
 
 
 def test_a_header_of_a_hundred_thousand_fields(tmp_path: Path) -> None:

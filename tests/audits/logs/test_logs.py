@@ -231,6 +231,47 @@ def test_a_wrong_call_is_refused(given: dict[str, Any], said: str, tmp_path: Pat
         wa.logs(**({"source": path} | given))
 
 
+PROGRAMS = {
+    # as their operators publish them
+    "AdsBot-Google (+http://www.google.com/adsbot.html)": "adsbot",
+    "APIs-Google (+https://developers.google.com/webmasters/APIs-Google.html)": "APIs-Google",
+    "FeedFetcher-Google; (+http://www.google.com/feedfetcher.html)": "FeedFetcher-Google",
+    "Mediapartners-Google": "Mediapartners-Google",
+    "Mozilla/5.0 (compatible; Google-InspectionTool/1.0;)": "Google-InspectionTool",
+    "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)": "facebookexternalhit",
+    "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)": "Slackbot-LinkExpanding",
+    "Mozilla/5.0 (compatible; YandexImages/3.0; +http://yandex.com/bots)": "YandexImages",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.9; rv:28.0) Gecko/20100101 Firefox/28.0 "
+    "(FlipboardProxy/1.1; +http://flipboard.com/browserproxy)": "FlipboardProxy",
+    "findlinks/1.1.6-beta1 (+http://wortschatz.uni-leipzig.de/findlinks/)": "findlinks",
+    "WhatsApp/2.19.244 A": "WhatsApp",
+    "Apache-HttpClient/4.5.13 (Java/11.0.13)": "Apache-HttpClient",
+    "curl/8.5.0": "curl",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/120.0.0.0 "
+    "Safari/537.36": "HeadlessChrome",
+}
+BROWSERS = [
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 [FBAN/FBIOS;FBAV/436.0]",
+    "Mozilla/5.0 (Linux; Android 11; CUBOT_X18) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/99.0 Mobile Safari/537.36",
+    "Mozilla/5.0 (compatible; MSIE 10.0; Windows NT 6.1; Trident/6.0)",
+    "Mozilla/5.0 (compatible; Konqueror/4.5; Linux) KHTML/4.5.4 (like Gecko)",
+    "Opera/9.80 (Windows NT 6.1; U; en) Presto/2.7.62 Version/11.01",
+    "Shop/3.2.1 (iPhone; iOS 17.0; Scale/3.00)",
+    "News/1.0 CFNetwork/1404.0.5 Darwin/22.3.0",
+    "",
+]
+
+
+def test_programs_are_no_people(tmp_path: Path) -> None:
+    lines = [writers.combined(writers.apache, "/", agent) for agent in [*PROGRAMS, *BROWSERS]]
+    lines.append(writers.combined(writers.apache, "/", next(iter(PROGRAMS)).replace(" ", "+")))
+    found = read(tmp_path, "".join(lines)).crawlers()
+    told = found[found["purpose"] == "other bot"].set_index("crawler")["hits"].to_dict()
+    assert told == dict.fromkeys(PROGRAMS.values(), 1) | {"adsbot": 2}
+    assert found.set_index("purpose").loc["people", "hits"] == len(BROWSERS)
+
+
 def test_crawlers_are_verified_by_published_ranges(tmp_path: Path) -> None:
     folder = tmp_path / "ranges"
     folder.mkdir()
@@ -241,6 +282,7 @@ def test_crawlers_are_verified_by_published_ranges(tmp_path: Path) -> None:
     agents = {
         "66.249.64.5": "Googlebot/2.1",
         "2001:4860:4801:10::7": "Googlebot/2.1",
+        "::ffff:66.249.64.6": "Googlebot/2.1",  # as servers write IPv4 that listen for both
         "203.0.113.1": "Googlebot/2.1",
     }
     agents |= {"203.0.113.2": "bingbot/2.0", "203.0.113.3": "Mozilla/5.0"}
@@ -262,6 +304,7 @@ def test_crawlers_are_verified_by_name_and_back(tmp_path: Path, monkeypatch: pyt
         "203.0.113.2": "googlebot.com.evil.example",
         "203.0.113.3": "evilgooglebot.com",
     }
+    mapped = "::ffff:66.249.66.1"  # RFC 4291, section 2.5.5.2
     addresses = {"crawl-66-249-66-1.googlebot.com": "66.249.66.1"}
     asked: list[str] = []
 
@@ -278,7 +321,7 @@ def test_crawlers_are_verified_by_name_and_back(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(socket, "gethostbyaddr", reverse)
     monkeypatch.setattr(socket, "getaddrinfo", forward)
-    hosts = [*names, "203.0.113.8", "203.0.113.9", "66.249.66.1"]
+    hosts = [*names, "203.0.113.8", "203.0.113.9", "66.249.66.1", mapped]
     lines = [
         writers.combined(writers.apache, f"/{host}", "Googlebot/2.1").replace("192.0.2.7", host, 1)
         for host in hosts
@@ -287,6 +330,7 @@ def test_crawlers_are_verified_by_name_and_back(tmp_path: Path, monkeypatch: pyt
     found = read(tmp_path, "".join(lines), verify="dns").hits.set_index("url")["verified"]
     assert found.astype(object).where(found.notna(), "unknown").to_dict() == {
         "/66.249.66.1": True,
+        f"/{mapped}": True,
         "/203.0.113.1": False,
         "/203.0.113.2": False,
         "/203.0.113.3": False,
@@ -294,7 +338,9 @@ def test_crawlers_are_verified_by_name_and_back(tmp_path: Path, monkeypatch: pyt
         "/203.0.113.9": "unknown",
         "/people": "unknown",
     }
-    assert sorted(asked) == sorted(set(hosts)), "each address is looked up once, and none of people"
+    assert sorted(asked) == sorted([*names, "203.0.113.8", "203.0.113.9", "66.249.66.1"]), (
+        "each address is looked up once, and none of people"
+    )
 
 
 def test_crawlers_counts_what_is_wasted(tmp_path: Path) -> None:
@@ -309,3 +355,17 @@ def test_crawlers_counts_what_is_wasted(tmp_path: Path) -> None:
     assert found.summary()["purpose"].tolist() == ["search"]
     assert "Googlebot" in repr(found)
     assert "67" in repr(found)
+
+
+def test_times_that_nobody_took_count_for_none(tmp_path: Path) -> None:
+    """AWS: "This value is set to -1 if the load balancer can't dispatch the request to a target."."""
+    line = (
+        "https 2026-11-24T00:00:05.123456Z app/my-lb/50dc6c495c0c9188 192.0.2.7:2817 {} 0.000 {} 0.000 {} 200 34 "
+        '366 "GET https://shop.example:443{} HTTP/1.1" "Mozilla/5.0" - - arn "-" "-" "-" 0 t "-" "-" "-" "-"\n'
+    )
+    answers = [("/a", "-", "-1", 200), ("/a", "10.0.0.1:80", "0.4", 200), ("/b", "10.0.0.1:80", "0.1", 200)]
+    found = read(tmp_path, "".join(line.format(to, took, code, url) for url, to, took, code in answers))
+    assert found.hits["seconds"].tolist() == [0.4, 0.1]
+    assert found.crawlers()["seconds"].tolist() == [pytest.approx(0.25)], (
+        "the mean of the two that were timed"
+    )

@@ -21,7 +21,7 @@ ASKED = [
     ("/plain", GOOGLE),
     ("/plain", "GPTBot/1.2"),
     ("/a?b=1&c=%22q%22", GOOGLE),
-    ('/quote"s', 'evil "quoted" \\ agent'),
+    ('/quote"s', 'Mozilla/5.0 (X11; evil "quoted" \\ agent)'),
     ("/back\\slash", "tab\there ü"),
     ("/%C3%BC?x=[1]", ""),
     ("/[24/Nov/2026:00:00:00", 'bingbot/2.0" 200 1 "'),
@@ -31,7 +31,7 @@ ASKED = [
 
 def expected() -> Counter[tuple[str, str]]:
     """What was sent, with what no address holds as escapes."""
-    names = ["Googlebot", "GPTBot", "Googlebot", "", "", "", "Bingbot", ""]
+    names = ["Googlebot", "GPTBot", "Googlebot", "", "tab", "", "Bingbot", ""]
     paths = ["/plain", "/plain", "/a?b=1&c=%22q%22", "/quote%22s", "/back\\slash", "/%C3%BC?x=[1]"]
     paths += ["/[24/Nov/2026:00:00:00", "/%C3%BCmlaut"]
     return Counter(zip(paths, names, strict=True))

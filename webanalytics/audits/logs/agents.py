@@ -6,7 +6,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -37,7 +37,15 @@ _DOMAINS: Mapping[str, tuple[str, ...]] = {
 """In what the names of crawlers' addresses end, as their operators say; as of 2026-11-24."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,60}")
 _ENDS = ("bot", "crawler", "spider")
-_BEGINS = tuple("curl wget python go-http java okhttp axios node scrapy libwww headless".split())  # noqa: SIM905
+# A program names itself instead of a browser, or beside the page that tells of it.
+_SAYS = re.compile(
+    r"(?i:compatible)[;,] *+(?!MSIE|Konqueror)([A-Za-z][A-Za-z0-9-]{1,60})"
+    r"|(?<![\w./-])([A-Za-z][A-Za-z0-9-]{1,60})(?:[ /][vV]?\d[^ ;(]*+)?[;,:]? *+[-(+]*+ *+https?://"
+)
+_OF_PEOPLE = re.compile(
+    "Mozilla/|Opera/|Android|iPhone|iPad|iOS|Darwin/|Windows|Macintosh|X11|MIDP|BlackBerry|Nokia|Symbian"
+)
+"""In what user agents of browsers begin, and what applications say of the devices that they run on."""
 
 
 class Agent(NamedTuple):
@@ -70,16 +78,25 @@ def named(agent: bytes) -> Agent:
     (Agent(name='Bingbot', purpose='search'), Agent(name='', purpose='people'))
     """
     text = unquote_to_bytes(unquote_to_bytes(unescaped(agent[:2000]))).decode("utf-8", "replace")
-    known, other = _known(), Agent("", PEOPLE)
-    for word in _WORD.findall(text):
+    known, words, other = _known(), _WORD.findall(text), ""
+    for word in words:
         name = word.lower()
-        if not other.name and (name.endswith(_ENDS) or name.startswith(_BEGINS)) and name != "cubot":
-            other = Agent(word, OTHER)  # a Cubot is a telephone
+        if not other and name.endswith(_ENDS) and name != "cubot":
+            other = word  # a Cubot is a telephone
         while name:  # Googlebot-Image, too
             if name in known:
                 return known[name]
             name = name.rpartition("-")[0]
-    return other
+    other = other or _program(text.replace("+", " "), words)
+    return Agent(other, OTHER if other else PEOPLE)
+
+
+def _program(text: str, words: Sequence[str]) -> str:
+    """Return the name of a program by which no person reads, '' where a user agent speaks of none."""
+    said = _SAYS.search(text)
+    if said or "://" in text or not _OF_PEOPLE.search(text):
+        return (said and (said[1] or said[2])) or next((word for word in words if word != "Mozilla"), "")
+    return next((word for word in words if word.startswith("Headless")), "")
 
 
 def verifier(verify: object) -> Verify | None:
@@ -100,7 +117,9 @@ def verifier(verify: object) -> Verify | None:
 def _checked(check: Check, pairs: Collection[tuple[Agent, str]]) -> dict[tuple[Agent, str], bool | None]:
     def verdict(pair: tuple[Agent, str]) -> bool | None:
         try:
-            return check(pair[0].name, ip_address(pair[1]))
+            address = ip_address(pair[1])
+            # a server that listens for both writes IPv4 within IPv6: ::ffff:192.0.2.7 (RFC 4291, 2.5.5.2)
+            return check(pair[0].name, getattr(address, "ipv4_mapped", None) or address)
         except ValueError:  # the log has names, or something else
             return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import math
 import os
 import re
 from collections import Counter
@@ -69,9 +70,9 @@ class Counts:
                 found = self.hits.setdefault(key, [0, 0, 0.0, 0, when, when])
             found[0] += 1
             found[1] += int(size[:15]) if size.isdigit() else 0
-            if seconds not in (b"", b"-"):
-                with suppress(ValueError):
-                    found[2] += max(0.0, float(seconds)) * unit
+            with suppress(ValueError):  # "-" and, of a load balancer that has no answer, -1 are no times
+                if 0 <= (took := float(seconds or "-")) < math.inf:
+                    found[2] += took * unit
                     found[3] += 1
             if when > found[5]:
                 found[5] = when

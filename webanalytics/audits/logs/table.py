@@ -51,6 +51,7 @@ class Logs:
             for key, (hits, size, took, timed, *days) in counts.hits.items()
         )
         self.hits = _frame({**HITS, "address": "string"} if keep else HITS, rows)
+        self._timed = pd.Series([found[3] for found in counts.hits.values()], self.hits.index, "float")
         self.days = _frame(DAYS, ((*key, hits) for key, hits in sorted(counts.days.items())))
         self.unread = _frame(UNREAD, counts.unread)
         self.lines, self.unread_lines, self.summed_hits = counts.lines, counts.left, counts.summed
@@ -79,7 +80,7 @@ class Logs:
         rows["parameters"] = hits.where(rows["url"].str.contains("?", regex=False), 0)
         rows["wasted"] = rows[["redirects", "errors", "parameters"]].max(axis=1)
         rows["pretended"] = hits.where(~rows["verified"].fillna(True), 0)
-        rows["timed"], rows["seconds"] = hits.where(rows["seconds"].notna(), 0), rows["seconds"] * hits
+        rows["timed"], rows["seconds"] = self._timed, rows["seconds"] * self._timed
         rows["urls"], rows["known"] = rows["url"], rows["verified"].notna()
         sums = dict.fromkeys([*_COUNTS, "seconds", "timed", "wasted"], "sum")
         how = {"urls": "nunique", "first": "min", "last": "max", "known": "any"}
