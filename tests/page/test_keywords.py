@@ -267,6 +267,12 @@ def test_stop_words_leave_what_a_page_can_be_about() -> None:
     assert not {"computer", "website", "research", "information", "system"} & stop_words_of("en")
 
 
+def test_own_stop_words_have_the_lower_case_of_the_language() -> None:
+    said = ["IŞIK", " İLE ", "I\u0307Çİ"]
+    found = count_keywords("Işık ışık, İle ile; içi ısı", "tr", stop_words=said, min_length=1)
+    assert found["keywords"] == ["ısı"]
+
+
 def test_stop_words_by_choice() -> None:
     text = "Nicht alles with Kaffee"
     assert count_keywords(text, "de")["keywords"] == ["with", "kaffee"]

@@ -77,7 +77,7 @@ _JOINTS = " \t\u00a0-\u2010\u2011"
 _SIGNS = frozenset("&+#.")
 
 # Variant or invisible characters within a word.
-_SPELLINGS = (("’", "'"), ("ʼ", "'"), ("\u00ad", ""), ("\u2060", ""), ("i\u0307", "i"))
+_SPELLINGS = (*((sign, "'") for sign in "’‘＇ʼ"), ("\u00ad", ""), ("\u2060", ""), ("i\u0307", "i"))
 
 # Short words that lose their vowel and lean on the next word: l'homme, dell'arte.
 _ELISIONS = {
@@ -128,7 +128,7 @@ def folded(text: str, language: str) -> str:
     ('ısparta ili', "don't stop", 'οδυσσευς')
     """
     if language in DOTTED_I:
-        text = text.replace("I", "ı").replace("İ", "i")
+        text = normalized(text).replace("I", "ı").replace("İ", "i")
     text = text.lower()
     if text.isascii():
         return text

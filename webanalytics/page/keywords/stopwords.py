@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 
-from webanalytics.core.strings import normalized
 from webanalytics.errors import ParameterError
+from webanalytics.page.keywords.segmentation import folded
 
 _DATA = resources.files("webanalytics.page").joinpath("data")
 
@@ -37,18 +37,6 @@ def languages() -> list[str]:
     (58, ['af', 'ar', 'bg', 'bn'])
     """
     return sorted(_lines())
-
-
-def normalised(word: str) -> str:
-    """Return a word in the form for comparison: NFC, lower case, with the plain apostrophe.
-
-    Examples
-    --------
-    >>> normalised(" Don’t ")
-    "don't"
-    """
-    folded = normalized(word.strip().lower())
-    return folded.replace("’", "'").replace("ʼ", "'").replace("i̇", "i")
 
 
 @lru_cache(maxsize=16)
@@ -97,4 +85,4 @@ def chosen_stop_words(stop_words: Iterable[str] | str | None, language: str) -> 
     words = list(stop_words)
     if not all(isinstance(word, str) for word in words):
         raise ParameterError.on("stop_words", "must hold words only")
-    return frozenset(map(normalised, words))
+    return frozenset(folded(word.strip(), language) for word in words)
