@@ -196,6 +196,30 @@ def test_problems_of_a_robots_txt(text: str | bytes, problem: str) -> None:
     assert robots_problems(text) == [problem]
 
 
+@pytest.mark.parametrize(
+    ("text", "closed_to"),
+    [
+        # "Rules other than allow, disallow, and user-agent are ignored by the robots.txt parser": one group
+        ("User-agent: *\nCrawl-delay: 5\nUser-agent: Googlebot\nDisallow: /", ["all robots", "googlebot"]),
+        # its product token alone counts
+        ("User-agent: Googlebot/2.1\nDisallow: /", ["googlebot"]),
+        # groups of one name are one, whichever comes first
+        ("User-agent: *\nAllow: /tea\n\nUser-agent: *\nDisallow: /", []),
+        # the longest path counts, and of two as long the one that allows
+        ("User-agent: *\nDisallow: /*\nAllow: /", ["all robots"]),
+        ("User-agent: *\nDisallow: *\nAllow: /", []),
+        # no address begins so
+        ("User-agent: *\nDisallow: /\nAllow: tea", ["all robots"]),
+        # in the list of frequent misspellings that Google's parser accepts
+        ("User-agent: *\nDisalow: /", ["all robots"]),
+    ],
+)
+def test_what_closes_a_site_is_what_crawlers_obey(text: str, closed_to: list[str]) -> None:
+    """RFC 9309, "How Google interprets the robots.txt specification", and Google's parser of it."""
+    told = [problem for problem in robots_problems(f"{text}\n") if problem.startswith("It closes")]
+    assert told == [f"It closes the whole site to {name}." for name in closed_to]
+
+
 def test_many_bad_lines_are_few_sentences() -> None:
     problems = robots_problems(GOOD + "x" * 500 + "\n" + "nothing\n" * 10_000)
     assert len(problems) == 6

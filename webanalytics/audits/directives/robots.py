@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 from dateutil import parser
 
+from webanalytics.fetching.robots_rules import RobotsFile
+
 LARGEST = 512_000
 """Bytes of a robots.txt that search engines read: 500 KiB (RFC 9309 section 2.5)."""
 
@@ -45,6 +47,7 @@ _UNSUPPORTED = frozenset({"noindex", "nofollow", "noarchive"})
 _FIELD = re.compile(r"([A-Za-z][A-Za-z _-]{0,30}?)\s*:(.*)", re.DOTALL)
 _MARKUP = re.compile(r"\s*(?:<!doctype|<html|<head|<body|<\?xml)", re.IGNORECASE)
 _TOLD = {"*": "all robots", "googlebot": "googlebot", "bingbot": "bingbot"}
+_ALL = ("/", "/*", "*")
 _SHOWN = 60
 _MOST_LINES = 5
 
@@ -149,7 +152,21 @@ def robots_problems(text: str | bytes) -> list[str]:
     reader = _Reader()
     for number, line in enumerate(whole.splitlines(), 1):
         reader.read(number, line.partition("#")[0])
-    return [*reader.closed(), *problems, *reader.lines(), *reader.missing()]
+    return [*_closed(content), *problems, *reader.lines(), *reader.missing()]
+
+
+def _closed(content: bytes) -> Iterator[str]:
+    """Yield to whom nothing is left open, by the rules as crawlers read them."""
+    file = RobotsFile(content)
+    for agent, told in _TOLD.items():
+        rules = [rule for group in file.groups if agent in group.names for rule in group.rules]
+        whole = max(
+            (len(rule.pattern) for rule in rules if not rule.allow and rule.pattern in _ALL), default=0
+        )
+        # Something is left open, perhaps all of it, by what is as long: the longest path decides.
+        opened = (rule.allow and rule.pattern[0] in "/*" and len(rule.pattern) >= whole for rule in rules)
+        if whole and not any(opened):
+            yield f"It closes the whole site to {told}."
 
 
 class _Reader:
@@ -159,9 +176,7 @@ class _Reader:
         self._unparsable: list[str] = []
         self._unknown: list[str] = []
         self._odd: list[str] = []
-        self._agents: dict[str, None] = {}  # those that are told of; all others are one
-        self._in_names = False
-        self._closes: dict[str, bool] = {}
+        self._named = False
         self._sitemaps = 0
 
     def read(self, number: int, line: str) -> None:
@@ -178,7 +193,6 @@ class _Reader:
         elif name == "sitemap":
             self._sitemap(number, value)
         elif name in _KNOWN:
-            self._in_names = False
             self._rule(number, name, found[1], value)
         elif name in _UNSUPPORTED:
             self._unknown.append(
@@ -190,10 +204,7 @@ class _Reader:
     def _agent(self, number: int, value: str) -> None:
         if not value:
             self._odd.append(f"Line {number} names no user agent.")
-        if not self._in_names:
-            self._agents = {}
-        self._agents[value.lower() if value.lower() in _TOLD else ""] = None
-        self._in_names = True
+        self._named = True
 
     def _sitemap(self, number: int, value: str) -> None:
         self._sitemaps += 1
@@ -201,18 +212,12 @@ class _Reader:
             self._odd.append(f'Line {number} names a sitemap without its full address: "{_shown(value)}".')
 
     def _rule(self, number: int, name: str, written: str, value: str) -> None:
-        if not self._agents:
+        if not self._named:
             self._odd.append(f'Line {number} stands before any User-agent: "{_shown(written)}".')
         elif name == "crawl-delay":
             self._delay(number, value)
         elif value and value[0] not in "/*$":
             self._odd.append(f'Line {number} has a path that does not start with "/": "{_shown(value)}".')
-        elif name == "disallow" and value in ("/", "/*", "*"):
-            for agent in self._agents:
-                self._closes.setdefault(agent, True)
-        elif name == "allow" and value:
-            # Something is left open, perhaps all of it: the longest path decides.
-            self._closes.update(dict.fromkeys(self._agents, False))
 
     def _delay(self, number: int, value: str) -> None:
         try:
@@ -223,11 +228,6 @@ class _Reader:
             self._odd.append(f'Line {number} has a crawl-delay that is not a number: "{_shown(value)}".')
         elif seconds > LONGEST_DELAY:
             self._odd.append(f"Line {number} asks for a crawl-delay of {seconds:g} seconds.")
-
-    def closed(self) -> Iterator[str]:
-        for agent, closes in self._closes.items():
-            if closes and agent:
-                yield f"It closes the whole site to {_TOLD[agent]}."
 
     def lines(self) -> Iterator[str]:
         for sentences in (self._unparsable, self._unknown, self._odd):
