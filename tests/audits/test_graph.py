@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import networkx as nx
@@ -143,6 +144,34 @@ def test_the_link_score_of_a_site_is_that_of_networkx() -> None:
         assert found[at(path)] == pytest.approx(score, abs=1e-8)
     assert pd.isna(found[at("/copy")])
     assert audit.pages.set_index("url")["link_score"].max() == pytest.approx(100)
+
+
+@pytest.mark.parametrize("seed", [5, 13, 19, 23])
+def test_the_pagerank_of_sites_with_chains_of_canonicals_is_that_of_networkx(seed: int) -> None:
+    made = random.Random(seed)
+    names = ["/", *(f"/p{number}" for number in range(1, 15))]
+    leads = {path: made.choice(names) for path in names[1:] if made.random() < 0.4}
+    leads |= {"/p1": "/p2", "/p2": "/p3", "/p3": "/p4"}
+    leads.pop("/p4", None)
+    ways = {path: made.choices([*names, "/old"], k=4) for path in names}
+    rows = [moved("/old", "/p1")]
+    for path in names:
+        to = at(leads.get(path, path))
+        rows.append(page(path, canonicals=[{"href": to, "url": to}], canonical=to))
+    found = crawl({**ways, "/old": [link("/p1", kind="redirect")]}, *rows).pages.set_index("url")["pagerank"]
+
+    def last(path: str) -> str:
+        path = "/p1" if path == "/old" else path
+        for _ in names:
+            path = leads.get(path, path)
+        return path
+
+    graph = nx.DiGraph()
+    graph.add_nodes_from(path for path in names if leads.get(path, path) == path)
+    ends = {(path, last(target)) for path in graph for target in ways[path]}
+    graph.add_edges_from((path, to) for path, to in sorted(ends) if to in graph and to != path)
+    for path, score in reference(graph).items():
+        assert found[at(path)] == pytest.approx(score, abs=1e-8)
 
 
 def test_links_are_a_tidy_frame(shop: wa.Audit) -> None:

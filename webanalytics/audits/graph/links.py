@@ -273,6 +273,8 @@ class LinkGraph:
         number = np.full(self.rows + 1, -1, np.int32)
         number[nodes] = np.arange(len(nodes))
         canonical = np.array([*self.standing.canonical, -1], np.int32)
+        for _ in range(_MOST_HOPS.bit_length()):  # a canonical page may name another one
+            canonical = canonical[canonical]
         used = self.hyperlinks & self.followed & self.internal
         source = number[self.source_row[used]]
         target = number[canonical[self.target_row[used]]]
@@ -287,7 +289,7 @@ class LinkGraph:
 
         The nodes are the pages that were read, each once, without those that name another as canonical; edges
         are the different links of one page to another that search engines follow. A link to a redirect
-        counts for the page where it ends, one to a canonicalised page for its canonical page.
+        counts for the page where it ends, one to a canonicalised page for its canonical page, after chains.
         """
         nodes, scores, _ = self._ranked
         return self._spread(nodes, scores)
