@@ -23,19 +23,8 @@ AGENTS = frozenset({"*", "robots", "googlebot"})
 # A colon after one of these is a value, not the end of a user agent's name.
 _VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 _UNAVAILABLE = re.compile(r"unavailable_after\s*:\s*([^\n]{4,60})", re.IGNORECASE)
-_ZONES = {
-    zone: hours * 3600
-    for zone, hours in {
-        "EST": -5,
-        "EDT": -4,
-        "CST": -6,
-        "CDT": -5,
-        "MST": -7,
-        "MDT": -6,
-        "PST": -8,
-        "PDT": -7,
-    }.items()
-}
+_HOURS = {"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
+_ZONES = {zone: hours * 3600 for zone, hours in _HOURS.items()}
 """Zones of RFC 822, in seconds."""
 _AGENT = re.compile(r"[a-z*][a-z0-9_.*-]*")
 _KNOWN = frozenset({"user-agent", "allow", "disallow", "sitemap", "crawl-delay"})
