@@ -9,8 +9,9 @@ import pytest
 from tests.audits.sites import HOST, failed, moved, page, site
 from tests.effort import effort_since
 from webanalytics.audits.directives.languages import LANGUAGES, REGIONS, hreflang_problem
-from webanalytics.audits.directives.robots import LARGEST, robots_problems
+from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.graph.site_links import Addresses, inlinks, listed, normal, origin
+from webanalytics.fetching.robots_rules import LARGEST
 
 GOOD = "User-agent: *\nDisallow: /cart/\n\nSitemap: https://example.org/sitemap.xml\n"
 

@@ -28,7 +28,6 @@ _PRODUCT = re.compile(r"([A-Za-z][\w.-]*)/\d")
 # Parsing up to here takes a few milliseconds; longer texts are parsed in a thread.
 _SHORT = 20_000
 
-
 _NONE = RuleSet()
 
 

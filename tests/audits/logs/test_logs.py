@@ -120,6 +120,15 @@ def test_the_log_of_cloudfront_in_gz(tmp_path: Path) -> None:
     assert (row["crawler"], row["bytes"], row["seconds"]) == ("Googlebot", 392, 0.001)
 
 
+def test_cloudfront_escapes_addresses_once_more(tmp_path: Path) -> None:
+    """AWS: CloudFront escapes the signs 0 to 32, 127 and above, and < > " # % { | } \\ ^ ~ [ ` ] ' in its logs."""
+    asked = ["/green%20tea", "/caf%C3%A9,%2C", "/100%2525", "/plain"]
+    lines = [CLOUDFRONT.replace("/index.html", path.replace("%", "%25")) for path in asked]
+    lines = [line.replace("a=b", "q=%25C3%25BC") for line in lines]
+    found = read(tmp_path, "".join(lines))
+    assert found.hits["url"].tolist() == [f"https://shop.example{path}?q=%C3%BC" for path in asked]
+
+
 def test_the_log_of_a_load_balancer(tmp_path: Path) -> None:
     found = read(tmp_path, ALB, keep_addresses=True)
     assert found.unread_lines == 0

@@ -9,10 +9,7 @@ from datetime import UTC, datetime
 
 from dateutil import parser
 
-from webanalytics.fetching.robots_rules import RobotsFile
-
-LARGEST = 512_000
-"""Bytes of a robots.txt that search engines read: 500 KiB (RFC 9309 section 2.5)."""
+from webanalytics.fetching.robots_rules import LARGEST, RobotsFile
 
 LONGEST_DELAY = 10.0
 """Seconds of crawl-delay from which a site of some thousand pages is not read within a day."""

@@ -85,12 +85,17 @@ def of_header(header: bytes, tabs: bool) -> Format:
     rest = r"(?:[ \t][^\n]*)?" * (names != named)
     if tabs:
         made = _of_fields("w3c", names, "\t".join([r"([^\t\r\n]*+)"] * len(names)) + rest)
-        return made._replace(unit=1.0, tabs=True)
+        # it escapes the % of an address once more
+        return made._replace(rows=lambda block: list(map(_sent, made.rows(block))), unit=1.0, tabs=True)
     # a quotation mark that no space follows, or with which there are too few fields, is a sign as others are
     known = " ".join([_STRING] * len(names)) + rest
     return _of_fields(
         "w3c", ["", *names], rf"(?:(?=({known}\r?$))|)" + " ".join([_EITHER] * len(names)) + rest
     )
+
+
+def _sent(row: Row) -> Row:
+    return (*row[:4], row[4].replace(b"%25", b"%"), row[5].replace(b"%25", b"%"), *row[6:])
 
 
 def _of_fields(name: str, names: Sequence[str], pattern: str) -> Format:

@@ -103,7 +103,6 @@ MOST_COUNTED = 2_000
 MENU_LINES = 10
 """Lines from which on a text of short lines alone is taken for menus and labels."""
 
-
 MAX_LENGTH = 100
 """Most characters of a keyword: anything longer is not a word but encoded data."""
 
