@@ -121,7 +121,7 @@ def robots_problems(text: str | bytes) -> list[str]:
 
     Examples
     --------
-    >>> robots_problems("User-agent: *\nDisalow: /\n\nSitemap: https://example.org/sitemap.xml\n")
+    >>> robots_problems("User-agent: *\nDisalow: /cart\n\nSitemap: https://example.org/sitemap.xml\n")
     ['Line 2 has an unknown directive: "Disalow".']
     >>> robots_problems("User-agent: *\nDisallow:\nSitemap: https://example.org/sitemap.xml\n")
     []
