@@ -17,6 +17,7 @@ from babel.messages import Catalog, mofile, pofile
 
 from webanalytics.audits.report import content, movement, site, work
 from webanalytics.audits.rules import RULES
+from webanalytics.audits.selection import OTHER
 from webanalytics.audits.words import LANGUAGES, LOCALES
 from webanalytics.audits.work.search_issues import FIXES
 from webanalytics.page.content.content import TYPES
@@ -78,8 +79,9 @@ def _of_python(file: Path) -> Iterator[Message]:
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
         if name == "several":
-            one, many = (_strings(argument)[0] for argument in node.args[:2])
-            yield one, many
+            one, many = (_strings(argument) for argument in node.args[:2])
+            if one and many:
+                yield one[0], many[0]
         elif name == "say":
             yield from _strings(node.args[0])
         elif name == "headings":
@@ -124,7 +126,12 @@ def of_report() -> list[Message]:
     ]
     found += [*map(str.capitalize, kinds), *(f"{name.capitalize()}s by category" for name in kinds)]
     found += [*movement.CHANGES.values(), *movement._NOTES.values(), *movement._LISTS.values()]
-    found += [*movement._DIFFER.values(), "Fixed issues", "Remaining issues", "Unchecked issues"]
+    found += [
+        *((text, text) for text in movement._DIFFER.values()),
+        "Fixed issues",
+        "Remaining issues",
+        "Unchecked issues",
+    ]
     found += ["Before", "After", "Points of the score"]
     found += [*site._REASONS.values(), *site._NAMES.values(), *site._CLASSES, "start", "not linked"]
     found += [text for table in (work.SEGMENTS, work.CAUSES, work.CRAWLERS) for text in table.values()]
@@ -132,6 +139,7 @@ def of_report() -> list[Message]:
     found += [*(text[0].upper() + text[1:] for text in said), *FIXES.values(), "Clicks", "Hits", "people"]
     found += [rule.category.capitalize() for rule in RULES.values() if rule.category not in ("url", "html")]
     found += [
+        OTHER,
         "pixels",
         "characters",
         "read",

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
+import lxml.html
+import pandas as pd
 import pytest
+from babel import Locale
 from babel.messages import Catalog, mofile
 
 import webanalytics
 from tests.audits import catalogues
-from tests.audits.report_data import made_audit
+from tests.audits.report_data import NOTHING, made_audit
+from tests.audits.test_report_large import numbers
 from webanalytics.audits.report import Brand, build
 from webanalytics.audits.report.content import read
+from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.words import LANGUAGES, day, number, percent, phrase, points, say, several, speaking
+from webanalytics.core.messages import FETCHING, row_sentence, sentence
 
+PAGES = pd.DataFrame({"url": ["https://a.example/", "https://a.example/b"], "status": "ok"})
 MISSING = {
     "report": {"de": 0, "fr": 0, "es": 0},
     "rules": {"de": 0, "fr": 0, "es": 0},
@@ -98,6 +107,86 @@ def test_numbers_and_days_are_those_of_the_language(language: str, expected: tup
     assert say("high") == "high"
 
 
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["0 points", "0.3 points", "1 point", "1.1 points", "2 points"]),
+        ("de", ["0 Punkte", "0,3 Punkte", "1 Punkt", "1,1 Punkte", "2 Punkte"]),
+        ("fr", ["0 point", "0,3 point", "1 point", "1,1 point", "2 points"]),
+        ("es", ["0 puntos", "0,3 puntos", "1 punto", "1,1 puntos", "2 puntos"]),
+    ],
+)
+def test_parts_of_a_point_are_counted_as_the_language_does(language: str, expected: list[str]) -> None:
+    """The plural rules of Unicode's CLDR: French has "one" below two, the others for 1 alone."""
+    rule = Locale(language).plural_form
+    causes = pd.DataFrame(
+        {"cause": "x", "rule": "y", "priority": "low", "points": [0.0, 0.3, 1.02, 1.1, 2.0]}
+    )
+    with speaking(language):
+        text = build.render(read(PAGES, NOTHING, pd.DataFrame()), build.Besides(causes=causes))
+        found = lxml.html.fromstring(text).xpath("//div[@class='reach']/span/text()")
+    assert sorted(found) == sorted(expected[1:])
+    for said in expected:
+        shown = said.split()[0].replace(",", ".")
+        one = rule(Decimal(shown)) == "one"
+        assert (said.split()[1] in ("point", "Punkt", "punto")) == one, said
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_a_failure_of_a_page_is_told_in_the_language(language: str) -> None:
+    others = {"not_image", "no_starttls", "no_mail", "tls_host"}
+    asked = [key for key in FETCHING if "sitemap" not in key and key not in others]
+    values = {
+        **{"limit": 10, "seconds": 10, "status": 503, "count": 5, "page": "page", "who": "Example", "what": "log in"},
+        **{"reason": "it has expired", "content_type": "image/png", "ports": "80, 443", "answer": "a challenge"},
+    }  # fmt: skip
+    for key in asked:
+        told = plain(row_sentence(key, sentence(key, parameter="url", **values), "page"))
+        with speaking(language):
+            assert phrase(told) != told, key
+
+
+def test_what_the_report_says_itself_is_in_one_language() -> None:
+    pages = PAGES.assign(
+        segment=["shop", "other"],
+        audience="college",
+        readability_scale="Flesch reading ease (Amstad 1978, German)",
+        title="One",
+    )
+    changes = {
+        "Changed pages": pd.DataFrame({"url": PAGES["url"], "change": ["added", "removed"], "fields": 0}),
+    }
+    with speaking("de"):
+        text = build.render(read(pages, NOTHING, pd.DataFrame()), build.Besides(changes=changes))
+    document = lxml.html.fromstring(text)
+    data = json.loads(document.get_element_by_id("data").text)
+    said = {name: {data["cells"][place] for place in numbers(data["pages"][name])} for name in data["pages"]}
+    assert said["section"] == {"shop", "sonstige"}
+    assert said["readability_scale"] == {"Flesch-Lesbarkeit (Amstad 1978, Deutsch)"}
+    assert said["audience"] == {say_in("de", "college")}
+    (title,) = document.xpath("//details[@data-change]/summary/text()")
+    assert [change["name"] for change in data["changes"]] == [title.strip()] != ["Changed pages"]
+
+
+def say_in(language: str, text: str) -> str:
+    with speaking(language):
+        return say(text)
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "many"),
+    [("fr", "1 ajoutée, 2 supprimées", "2 ajoutées"), ("es", "1 añadida, 2 eliminadas", "2 añadidas")],
+)
+def test_one_page_that_differs_is_one(language: str, one: str, many: str) -> None:
+    for first, expected in ((["added"], one), (["added"] * 2, many)):
+        changed = pd.DataFrame({"url": "u", "change": [*first, "removed", "removed"]})
+        with speaking(language):
+            text = build.render(
+                read(PAGES, NOTHING, pd.DataFrame()), build.Besides(changes={"Changed pages": changed})
+            )
+        assert expected in text
+
+
 def test_spanish_parts_thousands_from_ten_thousand_on() -> None:
     with speaking("es"):
         assert [number(value) for value in (9999, 10000, -1234)] == ["9999", "10.000", "-1234"]
@@ -124,7 +213,7 @@ def test_a_report_speaks_one_language(language: str) -> None:
         (
             "Compression missing on a.example: 3 of 40 pages (8%), such as https://a.example/x: 23.0 kB without "
             "Content-Encoding.",
-            "Komprimierung fehlt: a.example – 3 von 40 Seiten (8%), zum Beispiel https://a.example/x: 23,0 kB ohne "
+            "Komprimierung fehlt: a.example – 3 von 40 Seiten (8\u202f%), zum Beispiel https://a.example/x: 23,0 kB ohne "
             "Content-Encoding.",
         ),
         (
@@ -173,8 +262,11 @@ def test_each_sentence_is_one_that_the_package_makes() -> None:
     """Where the English changes, its translation has to follow: its longest words stand in a source."""
     folder = Path(webanalytics.__file__).parent
     files = [file for kind in ("py", "toml") for file in folder.rglob(f"*.{kind}")]
-    text = " ".join(re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8")) for file in files).casefold()
+    text = " ".join(re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8")) for file in files)
+    text = text.replace("{page}", "page").replace("`{parameter}`", "url").casefold()
     for message in catalogues.known("phrases", "de"):
         words = max(re.split(r"\{\w+\}|[,:.] ", str(message.id)), key=len).strip(" :,.()").casefold()
-        said = re.sub(r"^(?:the |a )?(?:page|host|server) ", "", words)
+        said = re.sub(
+            r"^(?:the |a )?(?:page|host|port|server) (?:redirects to an? \w+ that )?(?:is )?", "", words
+        )
         assert said in text or COMPOSED & {*str(message.id).split()}, message.id

@@ -65,9 +65,10 @@ def say(text: str, **values: str) -> str:
     return said.format(**values) if values else said
 
 
-def several(one: str, many: str, count: int, **values: str) -> str:
-    """Return the text for a number of things, with the number as ``{n}``."""
-    return catalogue(spoken()).ngettext(one, many, count).format(n=number(count), **values)
+def several(one: str, many: str, count: float, **values: str) -> str:
+    """Return the text for a number of things, with the number as ``{n}``; French has 1.9 in the singular."""
+    whole = int(count) if count == int(count) or spoken() == "fr" else 2
+    return catalogue(spoken()).ngettext(one, many, whole).format(**{"n": number(count), **values})
 
 
 @cache
@@ -125,7 +126,7 @@ def _phrase(sentence: str, language: str) -> str:
 def _held(kind: str, value: str) -> str | None:
     """Return what stands in a place of a sentence; None where it is no title of a rule, as it had to be."""
     if kind == "n":
-        return value.translate(str.maketrans(",.", "".join(_SEPARATORS[spoken()])))
+        return value.translate(str.maketrans(",.", "".join(_SEPARATORS[spoken()]))).replace("%", "\u202f%")
     if kind == "u":
         more = _MORE.search(value)
         left = int(more[1].replace(",", "")) if more else 0

@@ -24,9 +24,9 @@ from webanalytics.audits.overview.failures import failures as why_not_read
 from webanalytics.audits.overview.failures import refusal_warning
 from webanalytics.audits.report import charts, gaps, parts, site, work
 from webanalytics.audits.report.brand import Brand
-from webanalytics.audits.report.cells import Cells, table
+from webanalytics.audits.report.cells import Cells, Scalar, table
 from webanalytics.audits.report.chapters import chapters, over_time
-from webanalytics.audits.report.content import FACTS, Content, read
+from webanalytics.audits.report.content import FACTS, IN_WORDS, Content, read
 from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
 from webanalytics.audits.report.pdf import printed
@@ -179,9 +179,7 @@ def render(
             "matrix": charts.matrix(content),
         },
         movement=moved,
-        changes=[
-            (say(name.replace("_", " ").capitalize()), _rows(frame)) for name, frame in moved.lists.items()
-        ],
+        changes=[(_named(name), _rows(frame)) for name, frame in moved.lists.items()],
         priorities=PRIORITIES,
         groups=parts.groups(content),
         passed=parts.passed(content),
@@ -223,7 +221,7 @@ def _of_site(
     """Yield the chapter of the site, with its lists after those of changes."""
     if crawl is not None:
         shown = [
-            (before + place, say(name), _rows(frame)) for place, (name, frame) in enumerate(lists.items())
+            (before + place, _named(name), _rows(frame)) for place, (name, frame) in enumerate(lists.items())
         ]
         yield replace(site.site(content, crawl), lists=shown)
 
@@ -247,7 +245,10 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
         "size": content.size,
         "missing": content.missing,
         "cut": say(content.kind.capitalize()),
-        "pages": {name: packed(cells.places(values)) for name, values in content.pages.items()},
+        "pages": {
+            name: packed(cells.places(map(_in_words, values) if name in IN_WORDS else values))
+            for name, values in content.pages.items()
+        },
         "issues": {name: packed(content.issues[name]) for name in ("page", "rule")}
         | {name: packed(cells.places(content.issues[name])) for name in shared}
         | {"url": packed(cells.places(_strangers(content)))},
@@ -259,6 +260,10 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
         ],
         "facts": [{"name": fact.name, "label": say(fact.label), "unit": say(fact.unit)} for fact in keep],
     }
+
+
+def _in_words(value: Scalar) -> Scalar:
+    return say(phrase(value)) if isinstance(value, str) else value
 
 
 def _strangers(content: Content) -> list[Any]:
@@ -274,7 +279,11 @@ def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
         shown = shown.assign(evidence=pd.Series(said, shown.index, object))  # lone surrogates too
     found = table(cells, shown.set_axis(names, axis=1), names)
     filled = {column: places for column, places in found.items() if any(places) or not places}
-    return {"name": name, "rows": len(shown), "columns": filled}
+    return {"name": _named(name), "rows": len(shown), "columns": filled}
+
+
+def _named(name: str) -> str:
+    return say(name.replace("_", " ").capitalize())
 
 
 def _rows(frame: pd.DataFrame) -> str:

@@ -17,6 +17,7 @@ from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.report.groups import Kind, cut
 from webanalytics.audits.score import COUNTED
+from webanalytics.audits.selection import OTHER
 from webanalytics.audits.words import phrase, say, spoken
 from webanalytics.thresholds import PRIORITIES
 
@@ -101,6 +102,10 @@ _OF_ALL = frozenset(
     )
 )
 """Columns that the report of many pages has of all of them: its lists, charts and chapters need them."""
+IN_WORDS = frozenset(
+    ("audience", "readability_scale", "readability_note", "fleschReadingEaseText", "content_note")
+)
+"""Columns of words of the package, which the cards say in the language of the report."""
 _URLS = ("url", "final_url", "canonical", "og:image", "card:image")
 
 
@@ -219,7 +224,8 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
         columns["section"],
     )
     if "segment" in pages:
-        kind, columns["section"] = "segment", column(pages, "segment")
+        parts = column(pages, "segment")
+        kind, columns["section"] = "segment", [say(OTHER) if name == OTHER else name for name in parts]
     filled = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     names = [str(name) for name in column(issues, "rule")]
     addresses = column(issues, "url", LONGEST_URL)

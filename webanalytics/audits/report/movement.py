@@ -40,6 +40,7 @@ _DIFFER: Mapping[str, str] = {
     "gone": "{n} gone (HTTP 404 or 410)",
     "changed": "{n} changed",
 }
+"""The same for one page and for several in English, and not in other languages."""
 _LISTS: Mapping[str, str] = {
     "worse": "What got worse",
     "added": "Issues on new pages",
@@ -102,8 +103,9 @@ def _pages(changes: list[str]) -> list[dict[str, Any]]:
     counts = Counter(changes)
     known = ("added", "removed", "gone", "changed")
     said = [name for name in known if counts[name] or name != "gone"]
-    parts = ", ".join(say(_DIFFER[name], n=number(counts[name])) for name in said)
-    parts += say("; {n} not looked at", n=number(counts["unchecked"])) if counts["unchecked"] else ""
+    parts = ", ".join(several(_DIFFER[name], _DIFFER[name], counts[name]) for name in said)
+    left = counts["unchecked"]
+    parts += several("; {n} not looked at", "; {n} not looked at", left) if left else ""
     return [{"label": say("Pages that differ"), "value": sum(counts[name] for name in known), "after": parts}]
 
 

@@ -198,7 +198,13 @@ def _classes(pages: pd.DataFrame) -> list[int]:
 def _clicks(depth: int) -> str:
     if depth > MOST_DEPTHS:
         return "not linked"
-    return "start" if not depth else f"{depth} or more" if depth == MOST_DEPTHS else f"{depth:,}"
+    return (
+        "start"
+        if not depth
+        else say("{low} or more", low=str(depth))
+        if depth == MOST_DEPTHS
+        else f"{depth:,}"
+    )
 
 
 def _tint(count: int, most: int) -> int:

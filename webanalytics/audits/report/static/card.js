@@ -81,7 +81,7 @@ function excerpt(row, part) {
   return [
     el(part, { class: "part" }, say("Text")),
     text ? el("p", { class: "excerpt" }, own(text)) : null,
-    terms ? el("p", { class: "note" }, `${say("Keywords")}: `, own(terms)) : null,
+    terms ? el("p", { class: "note" }, pair(say("Keywords"), ""), own(terms)) : null,
   ];
 }
 
@@ -93,7 +93,8 @@ function facts(row) {
     const value = get(name, row);
     if (value === null || value === "") continue;
     if (name === "final_url" && value === get("url", row)) continue;
-    items.push(el("div", {}, el("dt", {}, label), el("dd", {}, LINKS.has(name) ? link(value) : own(value, unit))));
+    const said = name === "page_type" ? say(capital(value)) : value;
+    items.push(el("div", {}, el("dt", {}, label), el("dd", {}, LINKS.has(name) ? link(value) : own(said, unit))));
   }
   return el("dl", { class: "facts" }, items);
 }
@@ -106,7 +107,7 @@ function issueList(row) {
     const rule = ruleOf(issue);
     const shown = [];
     if (value[issue]) shown.push(own(cells[value[issue]], typeof cells[value[issue]] === "number" ? rule.unit : ""));
-    if (threshold[issue]) shown.push(el("span", {}, ` (${say("Threshold")}: ${words(cells[threshold[issue]])})`));
+    if (threshold[issue]) shown.push(el("span", {}, ` (${pair(say("Threshold"), words(cells[threshold[issue]]))})`));
     return el("li", {},
       badge(rule.priority),
       el("div", {},
@@ -121,7 +122,7 @@ function issueList(row) {
 function neighbours(row, side, title, all) {
   const { starts, page, url, text, links, nofollow } = data.links[side];
   const [first, last] = [starts[row], starts[row + 1]];
-  if (first === last) return el("p", { class: "note" }, `${title}: ${say("none")}`);
+  if (first === last) return el("p", { class: "note" }, pair(title, say("none")));
   const lines = [];
   for (let place = first; place < last; place += 1) {
     const other = page[place];

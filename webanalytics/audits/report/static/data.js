@@ -81,6 +81,9 @@ function say(text, values = {}) {
   return filled((data.words[text] ?? [text])[0], values);
 }
 
+/** A name and what it is, with the signs between them that the language has. */
+const pair = (name, value) => say("{name}: {value}", { name, value });
+
 /** The text for a number of things, with the number as {n}. */
 function several(one, many, count, values = {}) {
   const place = data.language === "fr" ? Number(count > 1) : Number(count !== 1);

@@ -74,11 +74,11 @@ function drawRule(details) {
     place.replaceChildren();
     return;
   }
-  paged(place, found.length, step, draw, `${say("Pages")}: ${rule.title}`);
+  paged(place, found.length, step, draw, pair(say("Pages"), rule.title));
   const limit = found.length && same ? cells[threshold[found[0]]] : null;
   if (limit !== null) {
     const counted = rule.unit && rule.unit !== "bytes" ? ` (${rule.unit})` : ""; // "(headings): 1", in any number
-    const text = `${say("Threshold")}${counted}: ${words(limit, counted ? "" : rule.unit)}`;
+    const text = pair(`${say("Threshold")}${counted}`, words(limit, counted ? "" : rule.unit));
     place.prepend(el("p", { class: "note" }, text));
   }
   details.dataset.drawn = "yes";
