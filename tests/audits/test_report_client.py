@@ -113,6 +113,7 @@ def test_texts_of_the_head_are_text() -> None:
             "a refused 2 of 3 (4 more such hosts: see .failures()): so.",
             "a refused 2 of 3 (4 more such hosts): so.",
         ),
+        ("2 rows are of no page: see .unmatched.", "2 rows are of no page."),
     ],
 )
 def test_sentences_lose_their_python(said: str, told: str) -> None:

@@ -328,3 +328,18 @@ def test_a_rule_has_the_pages_of_its_summary_not_those_of_its_first_issue() -> N
         rule: pages for rule, pages in zip(summary["rule"], summary["pages"], strict=True) if pages
     }
     assert next(line.pages for line in told.rules if line.name == "viewport_missing") == 3
+
+
+def test_what_is_called_failed_is_counted_once() -> None:
+    """An address without a page was not read and has not failed: the filter that shows both says neither."""
+    rows = {
+        "url": ["https://a.example/", "https://a.example/b"],
+        "status": "error",
+        "http_status": [404, 500],
+    }
+    pages = pd.DataFrame({**rows, "error": "The page answered.", "error_type": "http"})
+    document = shown(pages)
+    tiles = {tile.text_content().split("\n")[0] for tile in document.find_class("tile")}
+    assert any("Failed" in tile and "1" in tile for tile in tiles)
+    (option,) = document.xpath("//select[@name='status']/option[@value='failed']/text()")
+    assert option == "Not read"

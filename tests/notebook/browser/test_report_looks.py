@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from tests.audits.report_data import made_audit
+from tests.audits.report_data import NOTHING, made_audit
 from tests.notebook.browser.report_page import Reader, shown, until
-from webanalytics.audits.report import write_report
+from webanalytics.audits.report import Brand, write_report
 
 PAGES = 5000
 SECONDS = 2.0
@@ -69,6 +69,69 @@ def test_nothing_sticks_out_of_the_window(reader: Reader, report: Path, width: i
     assert page.evaluate(
         "document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth"
     )
+
+
+LINES = """element => {
+    const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), found = [];
+    for (let node = text.nextNode(); node; node = text.nextNode())
+        for (const word of node.data.matchAll(/\\S+/g)) {
+            const range = document.createRange();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            found.push([word[0], new Set([...range.getClientRects()].map(rect => rect.top)).size]);
+        }
+    return found;
+}"""
+"""On how many lines each word of an element stands."""
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_words_and_addresses_are_not_cut_into_crumbs(reader: Reader, tmp_path: Path, width: int) -> None:
+    pages = pd.DataFrame({"url": ["https://a.example/"], "status": ["ok"]})
+    address = "https://a.example/products/lamps/?brand=brass&colour=black&size=large"
+    kinds = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
+    summary = pd.DataFrame({"rule": ["robots_conflict"], "rule_title": ["Directives robots contradictoires"]})
+    summary = summary.assign(priority="medium", before=1, after=2, points=-1.0, **dict.fromkeys(kinds, 1))
+    issues = pd.DataFrame(
+        {"url": pages["url"], "rule": "robots_conflict", "change": "worse", "priority": "medium"}
+    )
+    facts = pd.DataFrame({"url": [address], "fact": ["not in the audit"], "clicks": [3]})
+    file = write_report(
+        tmp_path / "report.html", pages, issues, pd.DataFrame(), work={"Search results": facts},
+        changes={"Summary": summary, "Issues": issues},
+    )  # fmt: skip
+    page = reader.open(file, viewport={"width": width, "height": 800})
+    words = dict(page.locator(".of-changes tbody th").evaluate(LINES))
+    assert words["contradictoires"] == 1, words
+    (lines,) = dict(page.locator(f"td:has-text('{address[-10:]}')").evaluate(LINES)).values()
+    assert lines <= 1 + len(address) / 15
+
+
+def test_a_page_without_address_and_title_can_be_opened(reader: Reader, tmp_path: Path) -> None:
+    """WCAG 2.4.4: what a link is for is known from its text, and a link has one."""
+    rows = {"url": ["https://a.example/", ""], "status": "error", "error": ["Gone.", "No address."]}
+    changes = {"Changed pages": pd.DataFrame({"url": ["https://a.example/", ""], "change": "added"})}
+    file = write_report(
+        tmp_path / "report.html", pd.DataFrame(rows), NOTHING, pd.DataFrame(), changes=changes
+    )
+    page = reader.open(file)
+    names = page.evaluate("[...document.querySelectorAll('main a')].map(link => link.textContent.trim())")
+    assert "" not in names
+    assert names.count("Page 2") == 2
+    page.goto(f"{file.as_uri()}#page-2")
+    assert page.locator("#card-title").text_content() == "Page 2"
+
+
+def test_signs_between_a_name_and_a_value_are_those_of_french(reader: Reader, tmp_path: Path) -> None:
+    made = made_audit(20)
+    brand = Brand(language="fr")
+    file = write_report(tmp_path / "report.html", made.pages, made.issues, made.summary, brand=brand)
+    page = reader.open(file)
+    page.goto(f"{file.as_uri()}#page-1")
+    limits = page.evaluate("[...document.querySelectorAll('#card .measured')].map(e => e.textContent)")
+    limits = [text for text in limits if "Seuil" in text]
+    assert limits
+    assert all("Seuil\u00a0: " in text for text in limits)
 
 
 def test_dark_and_light_differ_and_can_be_read(reader: Reader, report: Path) -> None:

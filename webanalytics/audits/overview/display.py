@@ -290,9 +290,16 @@ def counted(value: str, label: str) -> str:
     --------
     >>> counted("1", "pages added"), counted("2", "high faults"), counted("1", "failed")
     ('1 page added', '2 high faults', '1 failed')
+    >>> counted("1", "issues on new pages"), counted("2", "issues on new pages")
+    ('1 issue on a new page', '2 issues on new pages')
     """
     if value == "1":
-        label = label.replace("pages", "page").replace("issues", "issue").replace("their page", "its page")
+        label = (
+            label.replace("new pages", "a new page")
+            .replace("pages", "page")
+            .replace("issues", "issue")
+            .replace("their page", "its page")
+        )
         label = (
             label.replace("addresses", "address").replace("faults", "fault").replace("warnings", "warning")
         ).replace("rules", "rule")

@@ -135,7 +135,7 @@ def statuses(content: Content) -> Bars | None:
             return None
         lines = [
             Line(say("Read"), content.ok, "good", wanted={"status": "ok"}),
-            Line(say("Failed"), content.size - content.ok, "high", wanted={"status": "failed"}),
+            Line(say("Not read"), content.size - content.ok, "high", wanted={"status": "failed"}),
         ]
         return Bars(say("Pages read"), say("Whether pages could be read."), lines)
     counts = Counter(content.values("http_status"))

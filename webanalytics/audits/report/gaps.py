@@ -12,7 +12,7 @@ from webanalytics.audits.words import phrase, say, several
 
 MOST_FAILURES = 8
 _ADVICE = re.compile(
-    r"(?:; |,? see |: (?:(?:they|the others) are in |(?=`\.)))`[^`]+`[^.;]*|: see \.\w+\(\)|"
+    r"(?:; |,? see |: (?:(?:they|the others) are in |(?=`\.)))`[^`]+`[^.;]*|: see \.\w+(?:\(\))?|"
     r" `[a-z_]+=[^`]*` [^.]*\.| \([^()]*`[^()]*\)"
 )
 

@@ -142,7 +142,7 @@ def languages(content: Content) -> Choices:
 
 def statuses(content: Content) -> Choices:
     """Return the choices for the outcome of the fetch and for indexability."""
-    choices = [("ok", say("Read")), ("failed", say("Failed"))]
+    choices = [("ok", say("Read")), ("failed", say("Not read"))]
     if "indexable" in content.pages:
         choices += [("indexable", say("Indexable")), ("not indexable", say("Not indexable"))]
     if "http_status" in content.pages:

@@ -165,7 +165,7 @@ function card(row, heading, tools, id) {
     el("header", {},
       el("div", { class: "top" },
         el("span", { class: "number" }, say("Page {n}", { n: numbers.format(row + 1) })), stateBadges(row), tools ?? null),
-      el(heading, { id, tabindex: "-1" }, own(firstOf(row, "title", "url"))),
+      el(heading, { id, tabindex: "-1" }, own(nameOf(row))),
       el("p", { class: "address" }, link(get("url", row))),
       error === null ? null : el("p", { class: "error" }, own(error)),
     ),

@@ -35,6 +35,9 @@ function get(name, row) {
   return column ? cells[column[row]] : null;
 }
 
+/** What names a page wherever it is named: its title, its address, or its number where it has neither. */
+const nameOf = (row) => get("title", row) || get("url", row) || say("Page {n}", { n: numbers.format(row + 1) });
+
 const has = (name) => name in data.pages;
 const byId = (id) => document.getElementById(id);
 

@@ -88,7 +88,7 @@ function drawRule(details) {
 function pageLink(row, stranger) {
   if (row < 0) return el("span", { class: "address" }, own(stranger));
   const title = get("title", row);
-  const head = toPage(row, own(title || get("url", row)));
+  const head = toPage(row, own(nameOf(row)));
   const [address, error] = [get("url", row), get("error", row)];
   return el("div", { class: "page-of" }, head,
     title ? el("span", { class: "address" }, own(address)) : null,
@@ -141,7 +141,7 @@ const headed = (name) => say(name === "url" ? "Page" : visible(capital(name).rep
 /** A cell of a table of changes: rules, pages and priorities as elsewhere, all else as text. */
 function changed(name, value, rows, rules) {
   if ((name === "rule" || name === "problem") && rules.has(value)) return toRule(rules.get(value));
-  if (name === "url" && rows.has(value)) return toPage(rows.get(value), own(value));
+  if (name === "url" && rows.has(value)) return toPage(rows.get(value), own(value || nameOf(rows.get(value))));
   if (name === "priority" && PRIORITIES.includes(value)) return badge(value);
   return own(value);
 }
