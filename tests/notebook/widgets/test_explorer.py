@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,44 @@ def test_figures(frame: pd.DataFrame) -> None:
     words = {word: (count, pages) for word, count, pages in summary["keywords"]}
     assert words["cake"] == (36, 3)
     assert words["coffee"][1] == 1
+
+
+def test_figures_are_those_of_the_audit_itself() -> None:
+    """A redirect loop is an address without a page, as an answer of 404 is: RFC 9110, sections 15.4 and 15.5.5."""
+    said = {
+        "page that answered HTTP 404": (404, "http"),
+        "page that answered HTTP 500": (500, "http"),
+        "page that redirects in a circle": (None, "http"),
+        "host that does not exist": (None, "dns"),
+        "page that does not accept the password, token or cookies that were sent (HTTP 401)": (
+            401,
+            "refused",
+        ),
+    }
+    rows = [
+        {
+            "status": "error",
+            "error": f"The `url` parameter names a {text}.",
+            "http_status": code,
+            "error_type": kind,
+        }
+        for text, (code, kind) in said.items()
+    ]
+    pages = pd.DataFrame([*rows, *[{"status": "ok", "http_status": 200}] * 400])
+    pages.insert(0, "url", [f"https://a.example/{number}" for number in range(len(pages))])
+    audit = wa.Audit(pages.assign(title="Tea"))
+    figures = {
+        name.lower(): (value, note) for name, value, note in explore(audit)._content["summary"]["figures"]
+    }
+    shown = {"ok": "read"}
+    told = re.findall(r"([\d,]+) (pages|ok|failed|refused|missing)", repr(audit).split("faults")[0])
+    assert {name: value for value, name in told} == {
+        "pages": "403", "ok": "400", "failed": "2", "refused": "1", "missing": "2"
+    }  # fmt: skip
+    assert {name: figures[shown.get(name, name)][0] for _, name in told} == {
+        name: value for value, name in told
+    }
+    assert figures["failed"][1] == "<1% of all", "two of 403 are some"
 
 
 def test_selected_is_the_row(frame: pd.DataFrame) -> None:

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.overview.failures import reasons, refused
-from webanalytics.core.strings import counted, to_one_decimal
+from webanalytics.core.strings import counted, percent, to_one_decimal
 from webanalytics.core.templates import render
 from webanalytics.notebook.explorer.table import MOST_ROWS, clean, has_keyword_maps, texts
 from webanalytics.runs.frames.schema import is_missing
@@ -82,24 +83,14 @@ def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:
     return found[np.isfinite(found)]
 
 
-def _missing(pages: pd.DataFrame, statuses: list[str]) -> int:
-    if list(pages.columns).count("http_status") != 1:
-        return 0
-    codes = pd.to_numeric(pages["http_status"], errors="coerce").to_numpy(float, na_value=np.nan)
-    rows = zip(statuses, texts(pages, "error_type"), codes.tolist(), strict=True)
-    return sum(
-        status == "error" and kind in ("", "http") and 400 <= code < 500 for status, kind, code in rows
-    )
-
-
 def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
     away = refused(pages) if "status" in pages.columns else 0
     failed = sum(status == "error" for status in statuses) - away
     noun = "Pages" if "url" in pages.columns else "Rows"
-    missing = _missing(pages, statuses)
+    missing = count_missing(pages) if any(statuses) else 0
     figures = [[noun, f"{len(pages) - missing:,}", ""]]
     if any(statuses):
-        share = f"{(failed - missing) / (len(pages) - missing):.0%} of all" if failed > missing else ""
+        share = f"{percent((failed - missing) / (len(pages) - missing))} of all" if failed > missing else ""
         figures += [
             ["Read", f"{len(pages) - failed - away:,}", ""],
             ["Failed", f"{failed - missing:,}", share],
