@@ -119,6 +119,10 @@ def test_figures_are_those_of_the_audit_itself() -> None:
         name: value for value, name in told
     }
     assert figures["failed"][1] == "<1% of all", "two of 403 are some"
+    read = audit.raw.assign(
+        audience=["college" if code == 200 else None for code in audit.raw["http_status"]]
+    )
+    assert explore(read)._content["summary"]["bars"][0]["title"] == "Pages by audience (400 of 403)"
 
 
 def test_selected_is_the_row(frame: pd.DataFrame) -> None:

@@ -129,7 +129,7 @@ def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
     audiences = Counter(text for text in texts(pages, "audience") if text)
     if audiences:
         rows = [[name, audiences[name]] for name in AUDIENCES]
-        title = f"Pages by audience ({audiences.total():,} of {len(pages):,})"
+        title = f"Pages by audience ({audiences.total():,} of {len(pages) - count_missing(pages):,})"
         bars.append({"title": title, "key": "audience", "rows": rows})
     if words:
         rows = [[word, count] for word, count, _ in words[:10]]
