@@ -382,3 +382,25 @@ def test_a_history_at_an_address_is_the_same(three: Any, tmp_path: Path) -> None
         files.pipe_file(part, files.cat_file(part)[:-1] + b"x")
         with pytest.raises(ParameterError, match="unchanged"):
             [other.load(f"{date:%Y-%m-%d}") for date in other.dates]
+
+
+def test_pages_are_counted_as_the_audit_counts_them(tmp_path: Path) -> None:
+    rows = {
+        "status": ["ok", "error", "error"],
+        "http_status": [200, 404, 500],
+        "error_type": [None, "http", "http"],
+    }
+    pages = pd.DataFrame(
+        {"url": [f"https://a.example/{number}" for number in range(3)], **rows, "title": "Tea"}
+    )
+    pages["error"] = [
+        None,
+        *(f"The `url` parameter names a page that answered HTTP {code}." for code in (404, 500)),
+    ]
+    audit = wa.Audit(pages)
+    audit.save(history=tmp_path)
+    history = wa.history(tmp_path)
+    assert f"Audit of a.example: {history.scores()['pages'][0]} pages, 1 ok, 1 failed, 1 missing" in repr(
+        audit
+    )
+    assert repr(history).startswith("History of 1 audit in ")

@@ -15,7 +15,7 @@ from webanalytics.audits.compare.fields import is_same
 from webanalytics.audits.history import folder as folders
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.storage.folders import reading
-from webanalytics.core.strings import did_you_mean
+from webanalytics.core.strings import counted, did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.schema import frame_of
 from webanalytics.urls import address
@@ -47,7 +47,7 @@ class History:
 
     def __repr__(self) -> str:
         rows = self.scores().drop(columns="good").tail(10)
-        return f"History of {len(self)} audits in {self.folder}\n{rows.to_string(index=False)}"
+        return f"History of {counted(len(self), 'audit')} in {self.folder}\n{rows.to_string(index=False)}"
 
     def append(self, audit: Audit) -> None:
         """Add an audit; one of the same moment is replaced, and an interrupted call changes nothing."""
