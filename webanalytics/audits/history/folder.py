@@ -152,9 +152,9 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
     issues, judged = audit.issues, audit.judged()
     status = audit.raw["http_status"] if "http_status" in audit.raw else pd.Series([pd.NA] * len(audit.raw))
     unread = audit.raw["status"].eq("error").to_numpy() & ~status.isin((404, 410)).to_numpy()
-    pages = len(audit.raw) - count_missing(audit.raw)
     run: Run = {
-        **{"date": date, "pages": pages, "score": audit.score, "untried": sorted(judged.untried)},
+        **{"date": date, "score": audit.score, "untried": sorted(judged.untried)},
+        "pages": len(audit.raw) - count_missing(audit.raw),
         "issues": {str(name): int(count) for name, count in issues["priority"].value_counts().items()},
         "rules": {str(name): int(count) for name, count in issues["rule"].value_counts().items() if count},
         **{"good": int(unread.sum()) * 2 <= len(unread) > 0, "audit": manifest, "tables": {}},

@@ -5,6 +5,7 @@ Made of frames; `audits.audit` calls it for ``print`` and notebooks, and the com
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -62,6 +63,7 @@ ISSUE_FIGURES = {
     "unchecked": "issues unchecked",
 }
 """What a comparison counts of pages and of issues, by their change."""
+_SEVERAL = re.compile(r"\b(page|issue|address|fault|warning|rule)(?:es|s)\b")
 
 
 class Block(NamedTuple):
@@ -294,15 +296,7 @@ def counted(value: str, label: str) -> str:
     ('1 issue on a new page', '2 issues on new pages')
     """
     if value == "1":
-        label = (
-            label.replace("new pages", "a new page")
-            .replace("pages", "page")
-            .replace("issues", "issue")
-            .replace("their page", "its page")
-        )
-        label = (
-            label.replace("addresses", "address").replace("faults", "fault").replace("warnings", "warning")
-        ).replace("rules", "rule")
+        label = _SEVERAL.sub(r"\1", label).replace("on new", "on a new").replace("their page", "its page")
     return f"{value} {label}"
 
 

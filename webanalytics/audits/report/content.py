@@ -102,9 +102,7 @@ _OF_ALL = frozenset(
     )
 )
 """Columns that the report of many pages has of all of them: its lists, charts and chapters need them."""
-IN_WORDS = frozenset(
-    ("audience", "readability_scale", "readability_note", "fleschReadingEaseText", "content_note")
-)
+IN_WORDS = ("audience", "readability_scale", "readability_note", "fleschReadingEaseText", "content_note")
 """Columns of words of the package, which the cards say in the language of the report."""
 _URLS = ("url", "final_url", "canonical", "og:image", "card:image")
 
@@ -224,8 +222,8 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
         columns["section"],
     )
     if "segment" in pages:
-        parts = column(pages, "segment")
-        kind, columns["section"] = "segment", [say(OTHER) if name == OTHER else name for name in parts]
+        kind = "segment"
+        columns["section"] = [say(OTHER) if it == OTHER else it for it in column(pages, "segment")]
     filled = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     names = [str(name) for name in column(issues, "rule")]
     addresses = column(issues, "url", LONGEST_URL)

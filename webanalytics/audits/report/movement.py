@@ -34,13 +34,12 @@ _NOTES: Mapping[str, str] = {
     "remaining": "in both",
     "unchecked": "could not be looked for in one of the audits",
 }
-_DIFFER: Mapping[str, str] = {
+_DIFFER: Mapping[str, str] = {  # of one page and of several, which differ in other languages
     "added": "{n} added",
     "removed": "{n} removed",
     "gone": "{n} gone (HTTP 404 or 410)",
     "changed": "{n} changed",
 }
-"""The same for one page and for several in English, and not in other languages."""
 _LISTS: Mapping[str, str] = {
     "worse": "What got worse",
     "added": "Issues on new pages",
@@ -104,8 +103,8 @@ def _pages(changes: list[str]) -> list[dict[str, Any]]:
     known = ("added", "removed", "gone", "changed")
     said = [name for name in known if counts[name] or name != "gone"]
     parts = ", ".join(several(_DIFFER[name], _DIFFER[name], counts[name]) for name in said)
-    left = counts["unchecked"]
-    parts += several("; {n} not looked at", "; {n} not looked at", left) if left else ""
+    if left := counts["unchecked"]:
+        parts += several("; {n} not looked at", "; {n} not looked at", left)
     return [{"label": say("Pages that differ"), "value": sum(counts[name] for name in known), "after": parts}]
 
 

@@ -35,15 +35,8 @@ def figures(content: Content) -> list[dict[str, Any]]:
     told = {"label": say("Refused"), "value": refused, "after": say("and not judged")}
     tiles += [told] * (refused > 0)
     if content.indexable is not None:
-        shared = _share(content.indexable, content.count)
-        tiles.append(
-            {
-                "label": say("Indexable"),
-                "value": content.indexable,
-                "after": shared,
-                "wanted": {"status": "indexable"},
-            }
-        )
+        told = {"label": say("Indexable"), "value": content.indexable, "wanted": {"status": "indexable"}}
+        tiles.append(told | {"after": _share(content.indexable, content.count)})
     return tiles + [
         {
             "label": say(priority.capitalize()),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import pandas as pd
@@ -198,13 +199,9 @@ def _classes(pages: pd.DataFrame) -> list[int]:
 def _clicks(depth: int) -> str:
     if depth > MOST_DEPTHS:
         return "not linked"
-    return (
-        "start"
-        if not depth
-        else say("{low} or more", low=str(depth))
-        if depth == MOST_DEPTHS
-        else f"{depth:,}"
-    )
+    if depth == MOST_DEPTHS:
+        return say("{low} or more", low=str(depth))
+    return f"{depth:,}" if depth else "start"
 
 
 def _tint(count: int, most: int) -> int:
@@ -263,19 +260,13 @@ def around(content: Content, frame: pd.DataFrame, places: Any) -> dict[str, dict
     found: dict[str, dict[str, list[int]]] = {}
     cells = {name: column(frame, name) for name in ("url", "side", "other", "anchor", "links", "followed")}
     for side in ("in", "out"):
-        rows = [
-            row
-            for row, known in enumerate(cells["side"])
-            if known == side and cells["url"][row] in content.row_of
-        ]
-        own = [content.row_of[cells["url"][row]] for row in rows]
-        order = sorted(range(len(rows)), key=lambda place: own[place])
-        starts = [0] * (content.size + 1)
-        for row in own:
-            starts[row + 1] += 1
-        for row in range(content.size):
-            starts[row + 1] += starts[row]
-        shown = [rows[place] for place in order]
+        own = sorted(
+            (content.row_of[url], row)
+            for row, (url, known) in enumerate(zip(cells["url"], cells["side"], strict=True))
+            if known == side and url in content.row_of
+        )
+        counts, shown = Counter(page for page, _ in own), [row for _, row in own]
+        starts = [0, *accumulate(counts[page] for page in range(content.size))]
         others = [content.row_of.get(cells["other"][row], -1) for row in shown]
         strangers = [
             cells["other"][row] if other < 0 else None for row, other in zip(shown, others, strict=True)

@@ -86,9 +86,8 @@ def and_more(count: int, shown: int) -> str:
 def page_link(content: Content, row: int) -> PageLink:
     """Return the link to the card of a page."""
     title, url = content.values("title")[row], str(content.values("url")[row])
-    return (
-        PageLink(row, str(title), url) if title else PageLink(row, url or say("Page {n}", n=written(row + 1)))
-    )
+    named = url or say("Page {n}", n=written(row + 1))
+    return PageLink(row, str(title), url) if title else PageLink(row, named)
 
 
 def page_cell(content: Content, url: Scalar, note: str = "", *, address: bool = True) -> Cell:
