@@ -135,9 +135,7 @@ _OF_WIKIS = frozenset(("mw-editsection", "mw-jump-link", "printfooter", "siteSub
 """Classes and an id of what MediaWiki, which Wikipedia runs on, adds to a text: [edit], Jump to search."""
 _PERMALINKS = frozenset(("¶", "§", "#", "🔗"))
 """What Sphinx, MkDocs, rustdoc, Hugo and others put behind a heading, as a link to its own place."""
-_LINE_NUMBERS = frozenset(
-    ("gutter", "rouge-gutter", "crayon-nums", "linenos", "lineno", "linenodiv", "lnt", "ln")
-)
+_LINE_NUMBERS = frozenset(("gutter", "rouge-gutter", "crayon-nums", "linenos", "lineno", "lnt", "ln"))
 """Classes that Hexo, Jekyll, WordPress, Pygments and Hugo give cells and spans with numbers of lines."""
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
@@ -326,7 +324,7 @@ def is_added(element: Element) -> bool:
         return "#" in attributes.get("href", "")
     classes = attributes.get("class", "")
     if element.tag in ("td", "span") and not _LINE_NUMBERS.isdisjoint(classes.split()):
-        return True
+        return element.tag == "td" or (element.text or "").strip().isdigit()
     if "mw-" not in classes and "print" not in classes:
         return False
     return not _OF_WIKIS.isdisjoint((*classes.split(), attributes.get("id")))
