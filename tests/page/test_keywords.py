@@ -38,7 +38,7 @@ def _without_signs(text: str) -> str:
 
 def naive_words(text: str) -> list[str]:
     """Read words one character at a time: letters and marks, and an apostrophe between two of them."""
-    text = unicodedata.normalize("NFC", text.lower()).replace("’", "'").replace("ʼ", "'") + " "
+    text = re.sub("[’‘＇ʼ]", "'", unicodedata.normalize("NFC", text.lower())) + " "
     words, word = [], ""
     for position, character in enumerate(text):
         category = unicodedata.category(character)[0]

@@ -71,7 +71,7 @@ async def visit(
     door: Door, operation: str, url: str, dns: list[list[str]], pages: Mapping[str, Reply], **changes: Any
 ) -> Result:
     """Make one call with all guards up; every dial ends at a server with these pages."""
-    guarded = {"allow_private": False, "connect_timeout": 0.2, "workers": 1} | changes
+    guarded = {"allow_private": False, "connect_timeout": 1.0, "workers": 1} | changes
     given = {"outputFormat": "png"} if operation == "convert" else {}
     async with Evil(pages) as site, open_engine(Names(*dns), **guarded) as engine:
         door.target = ("127.0.0.1", site.port)
