@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
+import numpy as np
 import pytest
 
 from tests.page.test_content import POST, PROSE
-from webanalytics.page.content.content import content
+from webanalytics.page.content.content import as_article, content
 from webanalytics.page.page import Page
 
 
@@ -52,3 +55,12 @@ def test_an_article_ends_with_its_last_sentence_however_short() -> None:
         "douse -h now",
         "See what was said of oil.",
     ]
+
+
+def test_the_likely_cells_of_a_table_that_begins_surely_are_an_articles() -> None:
+    """A paragraph, a row that is sure and two that are but likely, one behind a gap, and a link below."""
+    chances = np.array([0.98, 0.75, 0.6, 0.55, 0.3, 0.6, 0.2])
+    column = defaultdict(lambda: np.zeros(7), chars=np.array([300.0, *[10.0] * 6]))
+    column["is_td"] = np.array([0.0, 1, 1, 1, 1, 1, 0])
+    keep = as_article(chances >= 0.45, chances, 0.9, column)
+    assert keep.tolist() == [True, True, True, True, False, False, False]

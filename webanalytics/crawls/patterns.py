@@ -47,9 +47,16 @@ class Pattern(NamedTuple):
     # the addresses among which this one's trap would grow: all queries of a path, or what follows its first
     # number
     family: str
-    key: str  # the addresses that are counted together: the family of a query, else all of one pattern
+    # the addresses that are counted together: the family of a query but for the pages of a list, else all of
+    # one pattern
+    key: str
     names: frozenset[str]  # names of the query's parameters, and ``…`` if one of them stands in it twice
     numbered: bool  # whether anything in it may grow: a number, a token or a query
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is of the pages of a list without filters, which are counted by themselves."""
+        return bool(self.names) and self.key != self.family
 
     def grows_with(self, other: Pattern) -> bool:
         """Return whether two addresses are of one family; queries must share a parameter."""

@@ -240,8 +240,7 @@ class Traps:
         # first, known from an address without a number, and the list goes on all the same.
         family.dull[pattern.text] = 0.9 * dull + 0.1 if barren else 0.7 * dull
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
-        listed = pattern.key != pattern.family  # of a query: the pages of a list without filters
-        elsewhere = bool(pattern.names) and not listed and pattern.names <= self._closed_names
+        elsewhere = bool(pattern.names) and not pattern.is_list and pattern.names <= self._closed_names
         again = elsewhere or pattern.family in self._closed_roots
         family.equal += same
         family.names_equal |= pattern.names if same else frozenset()

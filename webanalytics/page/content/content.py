@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webanalytics.errors import RowError
-from webanalytics.page.content.features import Numbers, block_features
+from webanalytics.page.content.features import Numbers, block_features, node_sums
 from webanalytics.page.content.formats import markdown, plain
 from webanalytics.page.content.model import logistic, models, softmax
 from webanalytics.page.content.names import BIT
@@ -209,10 +209,10 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
 def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
     """Return which blocks are links to related pages, whatever those say, where a page has a text itself."""
     chars, share = column["chars"], column["link_share"]
-    size, linked = (np.concatenate(([0], np.cumsum(sums, dtype=float))) for sums in (chars, chars * share))
     starts, ends = np.array(blocks.starts), np.array(blocks.ends)
-    leading = linked[ends] - linked[starts] >= RELATED_LINKS * (size[ends] - size[starts])
-    related = [node for node in np.flatnonzero(leading).tolist() if blocks.names[node] & BIT["related"]]
+    size, linked = (node_sums(values, starts, ends) for values in (chars, chars * share))
+    leading = np.flatnonzero(linked >= RELATED_LINKS * size).tolist()
+    related = [node for node in leading if blocks.names[node] & BIT["related"]]
     found = _within(blocks, related)
     own = (chars >= LABEL) & (share < 0.3) & ~found
     return found & (float(chars[own].sum()) >= LITTLE_CONTENT)

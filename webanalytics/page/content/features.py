@@ -111,6 +111,13 @@ def _shifted(values: Numbers, by: int) -> Numbers:
     return moved
 
 
+def node_sums(values: Numbers, starts: NDArray[np.int_], ends: NDArray[np.int_]) -> Numbers:
+    """Return the sum of values over all blocks in each node, given the first and the one behind the last."""
+    total = np.concatenate((np.zeros(1), np.cumsum(values, dtype=np.float64)))
+    found: Numbers = total[ends] - total[starts]
+    return found
+
+
 class Frame:
     """The nodes around the blocks of a page as arrays."""
 
@@ -125,8 +132,7 @@ class Frame:
 
     def sums(self, values: Numbers) -> list[Numbers]:
         """Return for each level the sum of values over all blocks in the node around each block."""
-        total = np.concatenate((np.zeros(1), np.cumsum(values, dtype=np.float64)))
-        of_node = (total[self.ends] - total[self.starts]).astype(np.float32)
+        of_node = node_sums(values, self.starts, self.ends).astype(np.float32)
         return [of_node[level] for level in self.levels]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from webanalytics.page.content.features import Numbers
+from webanalytics.page.content.features import Numbers, node_sums
 from webanalytics.page.content.names import BIT
 from webanalytics.page.visible_text import Blocks
 
@@ -70,12 +70,9 @@ def page_notices(
     rights = [number for number in of_rights - of_cookies if len(lines[number]) < LONGEST_RIGHTS]
     if found.any():
         chars = column["chars"]
-        sums, told = (
-            np.concatenate(([0], np.cumsum(values, dtype=float))) for values in (chars, chars * found)
-        )
         starts, ends = np.array(blocks.starts), np.array(blocks.ends)
-        size, of_it = sums[ends] - sums[starts], told[ends] - told[starts]
-        around = (of_it > 0) & (of_it >= SHARE * size) & (2 * size < sums[-1])
+        size, of_it = (node_sums(values, starts, ends) for values in (chars, chars * found))
+        around = (of_it > 0) & (of_it >= SHARE * size) & (2 * size < chars.sum(dtype=float))
         for node in np.flatnonzero(around).tolist():
             found[starts[node] : ends[node]] |= blocks.nodes[node].tag != "main"
     found[rights] = True
