@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from webanalytics.crawls.scope import SESSION
@@ -35,6 +36,8 @@ _LAST_NUMBER = re.compile(r"\d{1,15}(?=\D*$)")
 _DATE = re.compile(r"(?:19|20)\d\d[-/_](?:0?[1-9]|1[0-2])(?!\d)")
 LONGEST_PATH = 200
 """Segments of a path that are looked at."""
+LONGEST_QUERY = 8
+"""Parameters of a query that are left out, one at a time, to see what it is without them."""
 MOST_TIMES = 3
 """How often a name may stand in a path."""
 
@@ -175,25 +178,32 @@ def _block(parts: list[str]) -> int | None:
     return None
 
 
-def without_session(url: str) -> tuple[str, str] | None:
-    """Return an address without what looks like the number of a session, and what that was called.
+def without_each(url: str) -> Iterator[tuple[str, str, str]]:
+    """Yield an address without each of its parameters, and the name and the value of that one.
 
-    >>> without_session("https://a.example/tea?a=1&PHPSESSID=4f2a")
-    ('https://a.example/tea?a=1', 'PHPSESSID')
-    >>> without_session("https://a.example/tea;jsessionid=9A?x=1")
-    ('https://a.example/tea?x=1', ';jsessionid')
-    >>> without_session("https://a.example/tea?a=1")
+    >>> list(without_each("https://a.example/tea;sid=9?a=1&b"))  # doctest: +NORMALIZE_WHITESPACE
+    [('https://a.example/tea?a=1&b', ';sid', '9'), ('https://a.example/tea;sid=9?b', 'a', '1'),
+     ('https://a.example/tea;sid=9?a=1', 'b', '')]
     """
     path, mark, query = url.partition("?")
     if found := _IN_PATH.search(path):
-        name = found[0].partition("=")[0] if found[0][0] == ";" else "/(id)"
-        return path[: found.start()] + path[found.end() :] + mark + query, name
-    for part in query.split("&") if mark else ():
+        name, _, value = found[0].partition("=")
+        bare = path[: found.start()] + path[found.end() :] + mark + query
+        yield (bare, name, value) if value else (bare, "/(id)", name)
+    parts = query.split("&") if mark else []
+    for place, part in enumerate(parts[:LONGEST_QUERY]):
         name, _, value = part.partition("=")
-        if value and (SESSION.fullmatch(name) or _TOKEN.fullmatch(value)):
-            kept = "&".join(other for other in query.split("&") if other != part)
-            return f"{path}?{kept}" if kept else path, name
-    return None
+        kept = "&".join(parts[:place] + parts[place + 1 :])
+        yield f"{path}?{kept}" if kept else path, name, value
+
+
+def is_session(name: str, value: str) -> bool:
+    """Return whether a parameter looks like the number of a session.
+
+    >>> is_session("PHPSESSID", "4f2a"), is_session("page", "2")
+    (True, False)
+    """
+    return bool(value) and bool(name[0] in ";/" or SESSION.fullmatch(name) or _TOKEN.fullmatch(value))
 
 
 def sequence_of(url: str, pattern: Pattern) -> tuple[str, int] | None:

@@ -24,12 +24,13 @@ from webanalytics.crawls.patterns import (
     Pattern,
     folder_of,
     is_below,
+    is_session,
     kind_of,
     nest_of,
     pattern_of,
     repeats,
     sequence_of,
-    without_session,
+    without_each,
 )
 from webanalytics.crawls.scope import MAX_SEQUENCE, Handling
 
@@ -61,6 +62,12 @@ ALLOWED = 8
 """Addresses of a family that are fetched before it is known what it brings."""
 SESSION_PROOF = 3
 """Pages that were equal under two numbers of a session from which it is taken for one."""
+PLAIN_PROOF = 16
+"""Pages that were equal without another parameter from which it is taken for one that changes nothing."""
+PLAIN_VALUES = 3
+"""Values of such a parameter among them."""
+PLAIN_PAGES = 8
+"""Addresses without it among them: the days of one calendar are of one."""
 
 _BITS = 26
 
@@ -71,7 +78,6 @@ class Trace(NamedTuple):
     pattern: Pattern  # what it has in common with others
     run: int  # barren pages of its family in a row through which it was found
     repeated: str | None  # the part of its path that repeats
-    session: tuple[str, str] | None  # the address without its session, and the parameter's name
 
 
 @dataclass
@@ -86,6 +92,7 @@ class _Family:
     same: int = 0
     last_text: str = ""
     equal: int = 0
+    needless: bool = False
     names: set[str] = field(default_factory=set)
     names_equal: set[str] = field(default_factory=set)
     dull: dict[str, float] = field(default_factory=dict)  # of each pattern, how little its last pages brought
@@ -103,6 +110,28 @@ class _Family:
         if pattern.text in self.dull or len(self.dull) >= MOST_PATTERNS:
             return self.dull.get(pattern.text, 1.0) > DULL
         return pattern.names <= self.names | self.names_equal
+
+
+@dataclass
+class _Parameter:
+    """What pages have shown of a parameter that were compared under two values of it, or without it."""
+
+    session: bool
+    equal: int = 0
+    different: int = 0
+    first: int = 0
+    values: set[str] = field(default_factory=set)  # those of equal pages
+    pages: set[str] = field(default_factory=set)  # addresses without it that had an equal one with it
+
+    def changes_nothing(self, bare: str) -> bool:
+        """Return whether an address, given here without it, need not be fetched with it.
+
+        One that is no number of a session is tried on each page, for it may mean something there.
+        """
+        if self.session:
+            return self.equal >= max(SESSION_PROOF, 4 * self.different)
+        several = len(self.values) >= PLAIN_VALUES and len(self.pages) >= PLAIN_PAGES
+        return several and self.equal >= max(PLAIN_PROOF, 20 * self.different) and bare in self.pages
 
 
 @dataclass
@@ -125,6 +154,11 @@ class Trap:
     def fetched(self) -> int:
         """How many of its addresses were fetched."""
         return self.family.fetched if self.family else self.seen
+
+    @property
+    def said(self) -> str:
+        """What it is in one word or a few."""
+        return "a parameter that changes nothing" if self.kind == "parameter" else "endless"
 
     @property
     def spares(self) -> bool:
@@ -169,9 +203,8 @@ class Traps:
         self._found: dict[str, Trap] = {}
         self._closed_names: set[str] = set()
         self._closed_roots: set[str] = set()
-        # pages under each name: different from another value's, equal, and the first of their kind
-        self._sessions: dict[str, list[int]] = {}
-        self._texts: dict[str, str] = {}
+        self._parameters: dict[str, _Parameter] = {}
+        self._texts: dict[str, str] = {}  # of addresses, with and without each of their parameters
         self._seen: set[str] = set()  # texts of all pages
 
     def trace(self, url: str) -> Trace:
@@ -179,7 +212,7 @@ class Traps:
         pattern = pattern_of(url)
         if pattern.numbered:  # thousands of addresses have one
             pattern = self._patterns.setdefault(pattern, pattern)
-        return Trace(pattern, 0, repeats(url), without_session(url))
+        return Trace(pattern, 0, repeats(url))
 
     def judge(self, url: str, trace: Trace, page: Read, *, news: bool, pictures: bool) -> bool:
         """Take a fetched page, and return whether it is barren.
@@ -205,7 +238,7 @@ class Traps:
             self._known.add(f"{pattern.key}?", hashes)
         if not barren:
             self.fruitful[folder_of(url)] += 1
-        self._compare_session(url, trace, page.text)
+        self._compare(url, pattern, page.text, news=news)
         if self._handling == "report" and (trap := self._refuses(url, trace)):
             trap.seen += trace.repeated is not None
         if pattern.numbered:
@@ -317,12 +350,24 @@ class Traps:
         trap = Trap(shown, kind_of(pattern), said, url, family, whatever, certain)
         family.trap = self._found[shown] = trap
 
-    def _compare_session(self, url: str, trace: Trace, text: str) -> None:
-        bare, name = trace.session or (url, "")
-        place = 2 if bare not in self._texts else self._texts[bare] == text
-        self._texts.setdefault(bare, text)
-        if name:
-            self._sessions.setdefault(name, [0, 0, 0])[place] += 1
+    def _compare(self, url: str, pattern: Pattern, text: str, *, news: bool) -> None:
+        """Compare a page with those that lack one of its parameters, or have another value of it."""
+        for bare, name, value in without_each(url):
+            known = self._parameters.setdefault(name, _Parameter(is_session(name, value)))
+            if bare not in self._texts:
+                known.first += 1
+            elif self._texts[bare] == text and not (news and not known.session):
+                known.equal += 1
+                if not known.session:
+                    known.pages.add(bare)
+                if len(known.values) < PLAIN_VALUES:
+                    known.values.add(value)
+                if known.changes_nothing(bare):
+                    self._families.setdefault(pattern.key, _Family()).needless = True
+            else:
+                known.different += 1
+            self._texts.setdefault(bare, text)
+        self._texts.setdefault(url, text)
 
     def refuses(self, url: str, trace: Trace) -> Trap | None:
         """Return the trap that an address belongs to, None if it may be fetched."""
@@ -334,31 +379,34 @@ class Traps:
             shown = trace.repeated
             evidence = "the path repeats parts of itself, as links do that lead below themselves"
             return self._found.setdefault(shown, Trap(shown, "repeating path", evidence, url))
-        if trace.session is not None and (trap := self._session(url, trace.session)):
+        if trap := self._changing_nothing(url):
             return trap
         if family is None or family.trap is None:
             return None
         whatever = family.trap.whatever and family.bores(trace.pattern)
         return family.trap if trace.run or trace.repeated is not None or whatever else None
 
-    def _session(self, url: str, session: tuple[str, str]) -> Trap | None:
-        bare, name = session
-        different, equal, new = self._sessions.get(name, (0, 0, 0))
-        if bare not in self._texts or equal < SESSION_PROOF or equal < 4 * different:
-            return None
-        shown = f"{name}=…"
-        evidence = (
-            f"{equal} of {equal + different} pages have the same text under another value of {name}, "
-            "as with the number of a session"
-        )
-        trap = self._found.setdefault(shown, Trap(shown, "session", evidence, url))
-        trap.seen = different + equal + new
-        return trap
+    def _changing_nothing(self, url: str) -> Trap | None:
+        """Return the trap of a parameter without which a page was fetched that is the same."""
+        for bare, name, _ in without_each(url):
+            known = self._parameters.get(name)
+            if known is None or bare not in self._texts or not known.changes_nothing(bare):
+                continue
+            shown, compared = f"{name}=…", known.equal + known.different
+            if known.session:
+                kind, how = "session", f"under another value of {name}, as with the number of a session"
+            else:
+                kind, how = "parameter", f"without {name}, or under another value of it"
+            evidence = f"{known.equal} of {compared} pages have the same text {how}"
+            trap = self._found.setdefault(shown, Trap(shown, kind, evidence, url))
+            trap.seen = compared + known.first
+            return trap
+        return None
 
     def suspects(self, key: str) -> bool:
         """Return whether addresses that are counted together may turn out to be a trap."""
         family = self._families.get(key)
-        return family is not None and family.history & SUSPECT == SUSPECT
+        return family is not None and (family.needless or family.history & SUSPECT == SUSPECT)
 
     def allowance(self, key: str) -> int:
         """Return how many addresses may be fetched ahead of those that are counted together with them."""
@@ -372,7 +420,7 @@ class Traps:
         if self._handling != "stop":
             return []
         return [
-            f"{trap.pattern} was left as endless{', but for what brings something new,' * trap.spares}"
+            f"{trap.pattern} was left as {trap.said}{', but for what brings something new,' * trap.spares}"
             f"{f' after {trap.fetched:,} of its pages' * (trap.fetched > 0)}, with "
             f"{skipped.get(trap.pattern, 0):,} known addresses not fetched."
             for trap in self._found.values()

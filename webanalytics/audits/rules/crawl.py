@@ -54,6 +54,8 @@ def _traps(site: Site, _: Any) -> Iterator[Finding]:
     columns = (traps[name].astype(object).where(traps[name].notna(), None).tolist() for name in names)
     taken: set[int] = set()
     for pattern, kind, evidence, example, fetched, skipped in zip(*columns, strict=True):
+        if kind == "parameter":  # its addresses are as many as there are links
+            continue
         target = site.find(example)
         rows = [] if target is None else [target.row]
         place = graph.place(example)
