@@ -26,6 +26,20 @@ def test_cards_that_lead_to_related_pages_are_none_of_an_article() -> None:
     assert found.text.split("\n")[-2:] == [PROSE.strip(), POST.strip()]
 
 
+def test_links_beside_the_main_element_are_none_of_a_short_page() -> None:
+    chapters = "".join(f'<li><a href="/{n}">How a lamp of kind {n} is cleaned</a></li>' for n in range(90))
+    table = "".join(f"<tr><td>{n}</td><td>LAMP_{n}</td><td>wick of {n} mm</td></tr>" for n in range(20))
+    main = f"<h1>Sizes</h1><p>The size of a wick is known by its number.</p><table>{table}</table>"
+    markup = (
+        f'<title>Sizes</title><div><div role="main">{main}</div></div>'
+        f"<div class=rest><h3>Contents of this manual</h3><ul>{chapters}</ul></div>"
+    )
+    found = content(Page(markup))
+    assert "wick of 19 mm" in found.text
+    assert "is cleaned" not in found.text
+    assert "is cleaned" in content(Page(markup.replace(main, "<h1>Manual</h1>"))).text
+
+
 @pytest.mark.parametrize(
     "gutter",
     [

@@ -25,7 +25,7 @@ from webanalytics.page.content.names import BIT
 from webanalytics.page.content.notices import SURE_NOT, page_notices
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.content.units import Unit, units
-from webanalytics.page.document import Document
+from webanalytics.page.document import Document, Element
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld, without_references
 from webanalytics.page.tree import parse
@@ -73,7 +73,7 @@ LONGEST_LABEL = 40
 NEAR_HEADING = 15
 """Blocks from a main heading on in which a price is that of what it names."""
 RELATED_LINKS = 0.9
-"""Share of links from which on an element that is named as related leads elsewhere."""
+"""Share of links from which on an element named as related, or beside the main one, leads elsewhere."""
 LABEL = 40
 """Characters from which on a text is more than a label."""
 LITTLE_TEXT = 1_000
@@ -207,7 +207,7 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
 
 
 def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
-    """Return which blocks are links to related pages, whatever those say, where a page has a text itself."""
+    """Return which blocks are links to other pages, by name or place, where a page has a text itself."""
     chars, share = column["chars"], column["link_share"]
     starts, ends = np.array(blocks.starts), np.array(blocks.ends)
     size, linked = (node_sums(values, starts, ends) for values in (chars, chars * share))
@@ -215,7 +215,15 @@ def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np
     related = [node for node in leading if blocks.names[node] & BIT["related"]]
     found = _within(blocks, related)
     own = (chars >= LABEL) & (share < 0.3) & ~found
-    return found & (float(chars[own].sum()) >= LITTLE_CONTENT)
+    found &= float(chars[own].sum()) >= LITTLE_CONTENT
+    inside = _within(blocks, [node for node, part in enumerate(blocks.nodes) if _is_main(part)])
+    if float((chars * (1 - share))[inside].sum()) >= LITTLE_CONTENT:
+        found |= _within(blocks, leading) & ~inside
+    return found
+
+
+def _is_main(element: Element) -> bool:
+    return element.tag == "main" or element.get("role") == "main"
 
 
 def _repeated(chances: Numbers, blocks: Blocks, times: Numbers) -> NDArray[np.bool_]:
