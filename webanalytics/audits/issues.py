@@ -48,15 +48,8 @@ COLUMNS: dict[str, Dtype] = {
 """Columns of a frame of issues."""
 
 SUMMARY_COLUMNS: dict[str, Dtype] = {
-    "rule": "string",
-    "rule_title": "string",
-    "category": "string",
-    "type": "string",
-    "priority": "string",
-    "pages": "integer",
-    "indexable": "integer",
-    "findings": "integer",
-    "share": "float",
+    **{name: COLUMNS[name] for name in ("rule", "rule_title", "category", "type", "priority")},
+    **{"pages": "integer", "indexable": "integer", "findings": "integer", "share": "float"},
 }
 """Columns of a summary of issues."""
 
