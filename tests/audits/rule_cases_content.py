@@ -60,10 +60,10 @@ CASES = (
     Case("h1_missing", page(headings="<h1> </h1>"), page(headings="<h1>A</h1>"), evidence="h1 without text"),
     Case(
         "h1_multiple",
-        page(headings="<h1>First</h1><h1>Second</h1>"),
+        page(headings="<h1>First</h1><h1>Second</h1><h1>First</h1>"),
         page(headings="<h1>First</h1><h1> </h1>"),
-        value=2,
-        evidence="First | Second",
+        value=3,
+        evidence="First (2 times) | Second",
     ),
     Case(
         "h1_too_long",

@@ -210,6 +210,16 @@ def test_a_sitemap_that_is_none_is_a_wrong_call(site: SiteServer, capsys: pytest
     )
 
 
+@pytest.mark.parametrize("flags", [(), ("-o", "pages.csv", "--format", "summary")], ids=["pipe", "file"])
+def test_a_sitemap_that_could_not_be_read_is_told_beside_the_pages(
+    flags: tuple[str, ...], site: SiteServer, tmp_path: Path
+) -> None:
+    given = ("--sitemap", f"{site.url}/gone", "--allow-private", *flags)
+    done = run("audit", f"{site.url}/", *given, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "/gone: The sitemap answered HTTP 404." in done.stdout + done.stderr
+
+
 def test_two_saved_audits_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     better = PAGE.replace(b"<h1>Two</h1>", b"")
     with SiteServer({"/": [better, PAGE], "/b": PAGE}) as site:

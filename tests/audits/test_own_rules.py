@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,7 @@ def test_what_a_function_may_return(
         lambda pages: pd.DataFrame({"value": [1]}, index=[99]),
         lambda pages: pages["no_such_column"],
         lambda pages: 1 / 0,
+        lambda pages: sys.exit(3),
     ],
 )
 def test_a_function_that_fails_is_named_and_costs_nothing_else(

@@ -89,6 +89,14 @@ def test_names_are_whole_tokens() -> None:
     assert RobotsFile("User-agent: Googlebot/2.1\nDisallow: /").rules("googlebot").decide(AT).allowed is False
 
 
+@pytest.mark.parametrize(
+    ("name", "chosen"), [("*", "*"), ("* all", "*"), ("*\t", "*"), ("*bot", None), ("**", None)]
+)
+def test_a_star_is_for_all_where_nothing_is_behind_it(name: str, chosen: str | None) -> None:
+    """RFC 9309 section 2.2.1; Google's parser asks for a space or the end of the line behind the star."""
+    assert RobotsFile(f"User-agent: {name}\nDisallow: /").chosen("webanalytics") == chosen
+
+
 def test_groups_of_one_crawler_add_up_and_other_lines_do_not_part_them() -> None:
     text = (
         "User-agent: a\nCrawl-delay: 3\nSitemap: /s\nUser-agent: b\nDisallow: /x\nUser-agent: A\nDisallow: /y"

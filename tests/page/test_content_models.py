@@ -78,3 +78,26 @@ def test_a_text_that_is_a_link_is_all_link_in_any_script(text: str) -> None:
     assert table[names.index("node_links1")].tolist() == pytest.approx(
         [chars[[0, 2]] @ [1, 0.5] / chars.sum()] * 3
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (
+            "ja",
+            "新しい製品の発売に合わせて東京で発表会が開かれ、多くの報道関係者が開発の経緯について担当者に詳しく尋ねた",
+        ),
+        ("zh", "新产品的发布会昨天在东京举行，许多记者参加了会议，开发人员详细说明了设计的过程"),
+        ("th", "บริษัทเปิดตัวผลิตภัณฑ์ใหม่ที่กรุงเทพ เมื่อวานนี้มีผู้สื่อข่าวเข้าร่วมจำนวนมากและตอบคำถามจากผู้เข้าร่วมงาน"),
+    ],
+)
+def test_words_without_spaces_are_about_as_many_as_a_dictionary_finds(language: str, text: str) -> None:
+    """In titles and texts alike: the model learned from languages with spaces how long each of them is."""
+    breakers = pytest.importorskip("icu4py.breakers")
+    found = sum(piece[0].isalpha() for piece in breakers.WordBreaker(text, language))
+    page = Page(f"<title>{text}</title><p>{text}")
+    blocks = blocks_of(page.document)
+    table, names = block_features(blocks, "", page.title)
+    numbers, of_page = page_features(page, blocks, table, names)
+    assert table[names.index("words")].tolist() == pytest.approx([found], rel=0.35)
+    assert numbers[of_page.index("title_words")] == pytest.approx(found, rel=0.35)

@@ -218,6 +218,34 @@ def test_what_is_broken_or_taken_is_a_warning_and_the_rest_works(installed: Path
     ]
 
 
+def test_what_fails_while_it_runs_costs_its_own_row_and_ends_no_program(
+    installed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(installed, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "lanterns" / "dark.py").write_text(
+        "import sys\nfrom lanterns.analysis import slugify as made\n"
+        "def slugify(title, separator):\n    return made(title, separator) if title != 'bad' else {}[title]\n"
+        "def ending():\n    sys.exit(3)\n"
+    )
+    operations = tmp_path / "lanterns" / "operations.py"
+    operations.write_text(
+        operations.read_text().replace("lanterns.analysis:slugify", "lanterns.dark:slugify")
+    )
+    install(tmp_path, "more", "[webanalytics.backends]\nending = lanterns.dark:ending\n")
+    code = """
+import webanalytics as wa
+print(wa.slugify(["a b", "bad", "c"])[["slug", "error_type"]].fillna("").values.tolist())
+try:
+    wa.slugify("a", backend="ending")
+except wa.ParameterError as error:
+    print(error)
+"""
+    assert ran(tmp_path, "-c", code).stdout.splitlines() == [
+        "[['a-b', ''], ['', 'parse'], ['c', '']]",
+        "The `backend` parameter must be a backend that works: 'ending' of more cannot be made: SystemExit: 3",
+    ]
+
+
 def test_the_names_of_commands_are_known() -> None:
     import webanalytics as wa
 

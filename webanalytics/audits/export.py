@@ -164,6 +164,8 @@ class ExportMethods:
     ) -> Path | str:
         """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
 
+        A part of an audit (`select`) is judged as a whole site when it is loaded.
+
         Parameters
         ----------
         folder : str or path, optional

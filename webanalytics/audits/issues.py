@@ -48,15 +48,8 @@ COLUMNS: dict[str, Dtype] = {
 """Columns of a frame of issues."""
 
 SUMMARY_COLUMNS: dict[str, Dtype] = {
-    "rule": "string",
-    "rule_title": "string",
-    "category": "string",
-    "type": "string",
-    "priority": "string",
-    "pages": "integer",
-    "indexable": "integer",
-    "findings": "integer",
-    "share": "float",
+    **{name: COLUMNS[name] for name in ("rule", "rule_title", "category", "type", "priority")},
+    **{"pages": "integer", "indexable": "integer", "findings": "integer", "share": "float"},
 }
 """Columns of a summary of issues."""
 
@@ -141,7 +134,7 @@ def _search(site: Site, found: Sequence[Found]) -> set[str]:
         try:
             if one.rule.name not in failed:
                 one.search(site)
-        except Exception:  # odd data in one page must not cost the whole audit
+        except (Exception, SystemExit):  # odd data in one page must not cost the whole audit
             log.exception("the rule %s failed", one.rule.name)
             failed.add(one.rule.name)
     return failed
@@ -162,10 +155,9 @@ def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
     is_stored = parts_of(site.pages) is not None
     rows = np.concatenate([np.empty(0, np.int32), *places])
     of_hosts = np.repeat([one.rule.scope == "host" for one in found], counts).astype(bool)
-    columns = {
-        "url": _addresses(site, rows, of_hosts, index, is_stored),
-        "page_title": _page_titles(site, np.where(of_hosts, -1, rows), index, is_stored),
-    }
+    columns = {"url": _addresses(site, rows, of_hosts, index, is_stored)}
+    titles, of_pages = [*site.values("title"), None], np.where(of_hosts, -1, rows)
+    columns["page_title"] = _repeated(titles, of_pages, index, is_stored)
     which = np.repeat(np.arange(len(found), dtype=np.int32), counts)
     for name, attribute in _OF_RULES.items():
         texts = [getattr(one.rule, attribute) for one in found]
@@ -189,12 +181,6 @@ def _addresses(site: Site, rows: Rows, of_hosts: Any, index: pd.Index, as_catego
     known = {row: len(urls) + place for place, row in enumerate(hosts)}
     places = [known[row] if one else row for row, one in zip(rows.tolist(), of_hosts, strict=True)]
     return _repeated([*urls, *hosts.values()], np.array(places, np.int32), index, as_categories)
-
-
-def _page_titles(site: Site, rows: Rows, index: pd.Index, as_categories: bool) -> pd.Series:
-    """Return the titles of the pages in some rows; an issue of a host, -1, has none."""
-    titles = list(site.values("title")) if "title" in site.pages.columns else [None] * len(site.pages)
-    return _repeated([*titles, None], rows, index, as_categories)
 
 
 def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories: bool) -> pd.Series:

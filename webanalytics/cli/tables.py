@@ -260,15 +260,12 @@ def _answer(call: Callable[[], pd.DataFrame | Audit], arguments: argparse.Namesp
         with warnings.catch_warnings(), terminable():
             warnings.showwarning = _say
             answer = call()
-    except AuditInterrupted as interrupt:
-        status = status_of(interrupt)
-        with keeping(interrupt.rows, told=interrupt.rows >= MANY):
-            _say(_without_attributes(interrupt))
-            return _finish(interrupt.partial, arguments, status) or status
-    except (HostedError, WriteError) as error:
+    except (AuditInterrupted, HostedError, WriteError) as error:
         if error.rows is None:
             raise
         status = UNWRITTEN if isinstance(error, WriteError) else 2
+        if isinstance(error, AuditInterrupted):
+            status = status_of(error)
         with keeping(error.rows, told=error.rows >= MANY):
             _say(_without_attributes(error))
             return _finish(error.partial, arguments, status) or status
@@ -282,15 +279,20 @@ def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: 
     good = True
     if audit is None or arguments.output is not None or audits.shows(arguments) != SCREEN:
         good = _write(frame, audit, arguments)
+    named = getattr(arguments, "sitemap", None) and isinstance(answer, Audit) and answer.origin.sitemap
+    unread = named[named["status"] != "ok"] if isinstance(named, pd.DataFrame) else frame[:0]
     gate = 0
     if audit is not None:
         gate, saved = audits.finish(audit, arguments, complete=ended is None)
         good = good and saved
+    else:  # else its summary says so
+        for row in unread.itertuples():
+            _say(f"{row.sitemap}: {row.error}")
     if not good:
         return UNWRITTEN
     if ended is not None:
         return ended
-    return gate or int(bool((frame["status"] != "ok").any()))
+    return gate or int(len(unread) > 0 or bool((frame["status"] != "ok").any()))
 
 
 def _without_attributes(error: BaseException) -> str:

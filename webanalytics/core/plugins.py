@@ -115,7 +115,7 @@ def backend(name: str) -> Any:
         raise ParameterError.must_be("backend", f"a backend, or the name of an installed one: {known}")
     try:
         return found[name].load()()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         why = f"{name!r} of {_package(found[name])} cannot be made: {type(error).__name__}: {error}"
         raise ParameterError(
             f"The `backend` parameter must be a backend that works: {why}", "backend"

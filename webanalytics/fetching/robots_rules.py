@@ -240,7 +240,7 @@ class RobotsFile:
         self.sitemaps: list[str] = []
         self._in_names = False
         self._undelayed: set[str] = set()  # names of the last group that no delay has followed
-        self._delays: dict[str, float] = {}
+        self._delays: dict[str | None, float] = {}
         self._compiled: dict[tuple[int, ...], RuleSet] = {}
         for number, name, value in lines(raw[:LARGEST].decode("utf-8-sig", "replace")):
             self._read(number, name, value)
@@ -273,7 +273,7 @@ class RobotsFile:
             group.signals.append(Signal(name, value, number))
 
     @cached_property
-    def _groups_of(self) -> dict[str, tuple[int, ...]]:
+    def _groups_of(self) -> dict[str | None, tuple[int, ...]]:
         found: dict[str, list[int]] = {}
         for place, group in enumerate(self.groups):
             for name in group.names:
@@ -287,21 +287,18 @@ class RobotsFile:
 
     def rules(self, *tokens: str) -> RuleSet:
         """Return the rules for a crawler, by its product tokens (RFC 9309 section 2.2.1)."""
-        name = self.chosen(*tokens)
-        places = () if name is None else self._groups_of[name]
+        places = self._groups_of.get(self.chosen(*tokens), ())
         if places not in self._compiled:
             self._compiled[places] = RuleSet(rule for place in places for rule in self.groups[place].rules)
         return self._compiled[places]
 
     def crawl_delay(self, *tokens: str) -> float:
         """Return the seconds between two requests that a crawler is asked for."""
-        name = self.chosen(*tokens)
-        return 0.0 if name is None else self._delays.get(name, 0.0)
+        return self._delays.get(self.chosen(*tokens), 0.0)
 
     def signals(self, *tokens: str) -> list[Signal]:
         """Return what is said to a crawler about the use of content."""
-        name = self.chosen(*tokens)
-        places = () if name is None else self._groups_of[name]
+        places = self._groups_of.get(self.chosen(*tokens), ())
         return [signal for place in places for signal in self.groups[place].signals]
 
 
@@ -323,12 +320,11 @@ def lines(text: str) -> Iterator[tuple[int, str, str]]:
 def token(value: str) -> str:
     """Return the product token that a User-agent line names, "*" for all.
 
-    >>> token("Googlebot/2.1"), token("*"), token("AdsBot-Google*")
-    ('googlebot', '*', 'adsbot-google')
+    >>> token("Googlebot/2.1"), token("*"), token("AdsBot-Google*"), token("*bot")
+    ('googlebot', '*', 'adsbot-google', '')
     """
-    lowered = value.lower()
-    found = _TOKEN.match(lowered)
-    return found[0] if found else "*" if lowered.startswith("*") else ""
+    found = _TOKEN.match(value.lower())
+    return found[0] if found else "*" if value.split()[:1] == ["*"] else ""
 
 
 def _seconds(value: str) -> float | None:

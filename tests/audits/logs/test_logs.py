@@ -259,6 +259,10 @@ PROGRAMS = {
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/120.0.0.0 "
     "Safari/537.36": "HeadlessChrome",
 }
+LIGHTHOUSE = (
+    "Mozilla/5.0 (Linux; Android 11; moto g power (2022)) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/119.0.0.0 Mobile Safari/537.36 Chrome-Lighthouse"
+)
 BROWSERS = [
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 [FBAN/FBIOS;FBAV/436.0]",
@@ -275,7 +279,9 @@ BROWSERS = [
 def test_programs_are_no_people(tmp_path: Path) -> None:
     lines = [writers.combined(writers.apache, "/", agent) for agent in [*PROGRAMS, *BROWSERS]]
     lines.append(writers.combined(writers.apache, "/", next(iter(PROGRAMS)).replace(" ", "+")))
+    lines.append(writers.combined(writers.apache, "/", LIGHTHOUSE))
     found = read(tmp_path, "".join(lines)).crawlers()
+    assert found[found["purpose"] == "seo"]["crawler"].tolist() == ["Chrome-Lighthouse"]
     told = found[found["purpose"] == "other bot"].set_index("crawler")["hits"].to_dict()
     assert told == dict.fromkeys(PROGRAMS.values(), 1) | {"adsbot": 2}
     assert found.set_index("purpose").loc["people", "hits"] == len(BROWSERS)

@@ -76,6 +76,40 @@ def test_each_old_address_is_asked_and_judged(tmp_path: Path) -> None:
         assert found.set_index(paths).loc["/chain", ["hops", "kinds"]].tolist() == [2, ["301", "301"]]
 
 
+def test_a_page_that_may_not_be_indexed_is_told_behind_any_redirect() -> None:
+    replies = REPLIES | {
+        "/a": Reply(302, {"Location": "/closed"}),
+        "/b": Reply(301, {"Location": "/hidden"}),
+    }
+    with wa.testing.SiteServer(replies) as server:
+        plan = pd.DataFrame({"old": [server.url + path for path in ("/a", "/b")]})
+        found = wa.check_redirects(
+            plan.assign(new=f"{server.url}/closed"), allow_private=True, progress=False
+        )
+    assert found["verdict"].tolist() == ["as planned"] * 2
+    assert found["note"].str.contains("noindex").all()
+    assert found["note"].str.contains("302|chain").all()
+
+
+def test_escapes_in_other_letters_are_the_same_address() -> None:
+    """RFC 3986 section 6.2.2.1: hexadecimal digits of escapes are the same in both cases."""
+    replies = {"/old": Reply(301, {"Location": "/new?q=%C3%A9"}), "/new?q=%C3%A9": PAGE}
+    with wa.testing.SiteServer(replies) as server:
+        plan = pd.DataFrame({"old": [f"{server.url}/old"], "new": [f"{server.url}/new?q=%c3%a9"]})
+        found = wa.check_redirects(plan, allow_private=True, progress=False)
+    assert found["verdict"].tolist() == ["as planned"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("https://a.example/a", "/new"), ("/a", "https://a.example/b"), ("a b", None)]
+)
+def test_a_plan_with_what_is_no_address_is_refused(old: str, new: str | None) -> None:
+    """A new address that cannot be read is no page that is gone, and an old one is not left out unseen."""
+    plan = pd.DataFrame({"old": ["https://a.example/", old], "new": [" ", new]})
+    with pytest.raises(wa.ParameterError, match=r"names '(/new|/a|a b)', which is no address"):
+        wa.check_redirects(plan)
+
+
 @pytest.mark.parametrize(
     ("status", "verdict"), [(404, "gone"), (410, "gone"), (503, "fails"), (401, "fails")]
 )

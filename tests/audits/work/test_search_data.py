@@ -254,9 +254,9 @@ def test_what_only_search_results_know_and_the_order_by_clicks() -> None:
     }
     audit = wa.audit(pd.DataFrame(pages), progress=False)
     rows = {
-        "page": ["/a", "/c", "/lost", "/dull", ""],
-        "clicks": [5, 90, 40, 0, 135],
-        "impressions": [9, 99, 50, 0, 9],
+        "page": ["/a", "/c", "/lost", "/dull", "", None, "Total"],  # the last three are no addresses
+        "clicks": [5, 90, 40, 0, 135, 135, 135],
+        "impressions": [9, 99, 50, 0, 9, 158, 158],
     }
     found = audit.with_search_data(pd.DataFrame(rows))
     alone = found.search_issues().query("fact == 'not in the audit'")

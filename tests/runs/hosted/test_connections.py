@@ -218,7 +218,7 @@ def test_patience_ends_with_the_rows_that_were_done(
     with pytest.raises(ServiceUnavailableError, match=r"20 of 50 rows are in \.partial") as caught:
         sign(50, hosted(patience=0.6, batch_size=10, concurrency=1))
     assert 0.6 < time.monotonic() - began < BUSY_SECONDS
-    assert "0.6 seconds of `patience`" in str(caught.value)
+    assert "`patience` of 0.6 s" in str(caught.value)
     assert caught.value.status == code
     assert caught.value.partial["message"].tolist() == [f"m{number}" for number in range(20)]
     assert caught.value.partial["status"].eq("ok").all()

@@ -24,7 +24,7 @@ _BESIDES: Mapping[str, str] = {
     SEARCH: "YandexBot Baiduspider SeznamBot PetalBot Sogou Yeti Slurp Qwantbot GoogleOther",
     "ai training": "Bytespider cohere-ai Diffbot",
     "seo": "AhrefsBot AhrefsSiteAudit SemrushBot SiteAuditBot MJ12bot DotBot rogerbot Screaming Sitebulb "
-    "serpstatbot DataForSeoBot BLEXBot SEOkicks webanalytics",
+    "serpstatbot DataForSeoBot BLEXBot SEOkicks Chrome-Lighthouse webanalytics",
 }
 """Names that the roster of search engines and AI services has not, as of 2026-11-24."""
 _DOMAINS: Mapping[str, tuple[str, ...]] = {

@@ -11,11 +11,13 @@ from urllib.parse import urlsplit, urlunsplit
 import pandas as pd
 
 from webanalytics.audits.function import audit
+from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.moves.plan import RedirectMap
 from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.audits.overview.display import Block, Overview, as_html
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
+from webanalytics.core.strings import one_line, shortened
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.input_files import read_frame
@@ -96,22 +98,18 @@ async def check_redirects(
         raise ParameterError.must_be("report", "a file that ends in .html")
     given = _table(plan)
     base = None if site is None else _origin(site)
-    planned = {
-        url: normal_address(new)
-        for url, new in zip(map(normal_address, given["old"]), given["new"], strict=True)
-        if url
-    }
+    olds, news = (_addresses(given[name]) for name in ("old", "new"))
+    planned = {url: new for url, new in zip(olds, news, strict=True) if url}
     rest = [] if old is None else (await pages_of(old, "old", dict(options)))["url"].tolist()
     forgotten = [url for url in rest if url not in planned]
     asked = [url if base is None else _at(url, base) for url in (*planned, *forgotten)]
     if not asked:
         raise ParameterError.on("plan", "has no old address")
-    frame = (await audit(asked, **options)).pages
-    names = ("final_url", "status", "http_status", "redirect_kinds", "noindex", "canonical_url", "error")
-    cells = zip(*(frame[name].tolist() for name in names), strict=True)
+    names = ["final_url", "status", "http_status", "redirect_kinds", "noindex", "canonical_url", "error"]
+    pages: list[Any] = (await audit(asked, **options)).pages[names].to_dict("records")
     rows = [
-        _judged(url, planned.get(url), url in planned, source, dict(zip(names, row, strict=True)), base)
-        for url, source, row in zip((*planned, *forgotten), asked, cells, strict=True)
+        _judged(url, planned.get(url), url in planned, source, page, base)
+        for url, source, page in zip((*planned, *forgotten), asked, pages, strict=True)
     ]
     rows.sort(key=lambda row: ORDER.index(row["verdict"]))
     found = frame_of(COLUMNS, rows)
@@ -145,6 +143,14 @@ def _table(plan: Any) -> pd.DataFrame:
             "plan", "what redirect_map returned, or a table with the columns old and new"
         )
     return frame
+
+
+def _addresses(cells: pd.Series[Any]) -> list[str]:
+    """Return addresses in normal form, '' for an empty cell; raises `ParameterError` for another text."""
+    for cell in cells[cells.map(normal_address) == ""]:
+        if isinstance(cell, str) and cell.strip():
+            raise ParameterError.on("plan", f"names {shortened(one_line(cell), 100)!r}, which is no address")
+    return cells.map(normal_address).tolist()
 
 
 def _origin(site: str) -> str:
@@ -189,23 +195,22 @@ def _judged(
 
 def _note(page: Mapping[str, Any], kinds: list[str], lands: str, failed: bool) -> str | None:
     """Return what else is wrong with a redirect."""
-    canonical = normal_address(page["canonical_url"])
-    passing = [kind for kind in kinds if kind not in LASTING]
     if failed:
         return _text(page["error"])
+    notes, canonical = [], normal_address(page["canonical_url"])
     if len(kinds) > 1:
-        return f"A chain of {len(kinds)} redirects ({', '.join(kinds)})."
-    if passing:
-        return f"A temporary redirect ({passing[0]}): search engines may keep the old address."
-    if canonical and canonical != lands:
-        return f"The page at the end names another one as canonical: {canonical}"
+        notes.append(f"A chain of {len(kinds)} redirects ({', '.join(kinds)}).")
+    elif not LASTING.issuperset(kinds):
+        notes.append(f"A temporary redirect ({kinds[0]}): search engines may keep the old address.")
+    if canonical and normal(canonical) != normal(lands):
+        notes.append(f"The page at the end names another one as canonical: {canonical}")
     if not pd.isna(page["noindex"]) and page["noindex"]:
-        return "The page at the end may not be indexed: noindex."
-    return None
+        notes.append("The page at the end may not be indexed: noindex.")
+    return " ".join(notes) or None
 
 
-def _plain(url: str) -> str:
-    return url.replace("%24", "$")  # nginx has no way to write a dollar
+def _plain(url: str) -> str | None:
+    return normal(url.replace("%24", "$"))  # nginx has no way to write a dollar
 
 
 def _text(cell: object) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from webanalytics.audits.rules.base import Find, Finding, page_by_page
@@ -113,17 +115,18 @@ def outside_head(kind: str) -> Find:
 
 
 def enumerated(things: Iterable[str]) -> str:
-    """Return the first items, each once, and how many more there are.
+    """Return the first items, each once with how often it is there, and how many more there are.
 
     Examples
     --------
     >>> enumerated(["a.png", "b.png", "a.png"])
-    'a.png | b.png'
+    'a.png (2 times) | b.png'
     >>> enumerated("abcdefg")
     'a | b | c | d | e | and 2 more'
     """
-    distinct = list(dict.fromkeys(thing for thing in things if thing))
-    parts = [thing[:LONGEST] for thing in distinct[:SHOWN]]
-    if len(distinct) > SHOWN:
-        parts.append(f"and {len(distinct) - SHOWN} more")
+    found = Counter(filter(None, things))
+    first = islice(found.items(), SHOWN)
+    parts = [thing[:LONGEST] + (f" ({times:,} times)" if times > 1 else "") for thing, times in first]
+    if len(found) > SHOWN:
+        parts.append(f"and {len(found) - SHOWN} more")
     return " | ".join(parts)

@@ -84,11 +84,9 @@ def search_issues(
 
 def _of_no_page(left: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield what search results show and the audit does not have."""
-    names = ["url", *(name for name in ("clicks", "impressions", "position") if name in left)]
-    rows = left[names].to_dict("records") if "clicks" in left and "url" in left else []
-    for row in rows:
+    for row in left.to_dict("records") if "clicks" in left and "url" in left else ():
         numbers = {name: _number(row.get(name)) for name in ("clicks", "impressions", "position")}
-        if row["url"] and (numbers["clicks"] or numbers["impressions"]):
+        if "/" in str(row["url"]) and (numbers["clicks"] or numbers["impressions"]):  # else a row of totals
             fact, said = "not in the audit", "Search results show it, and the audit has no such page."
             yield {"url": row["url"], "fact": fact, "evidence": said, "fix": FIXES[fact], **numbers}
 

@@ -62,7 +62,14 @@ _REMARKS = words(
 _TELLING = _DATES | _CALLS | _OTHERS | _REMARKS
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")
 """Chinese and Japanese signs, of which each says as much as two or three letters."""
+_UNPARTED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
+"""Letters of Thai, Lao, Burmese and Khmer: their words, too, have no spaces between them."""
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", '."', ":", ".)", "।", "؟")
+
+
+def unspaced_words(text: str) -> int:
+    """Return about how many words of scripts without spaces are in a text."""
+    return sum(map(len, _DENSE.findall(text))) // 2 + sum(map(len, _UNPARTED.findall(text))) // 5
 
 
 def _per_text(text: str) -> tuple[float, ...]:
@@ -75,7 +82,7 @@ def _per_text(text: str) -> tuple[float, ...]:
     tells = bool(said) and not _TELLING.isdisjoint(said)
     return (
         size + 1.5 * dense,
-        text.count(" ") + 1 + dense // 2,
+        text.count(" ") + 1 + (unspaced_words(text) if is_dense else 0),
         text.count(",") if plain else text.count(",") + text.count("，") + text.count("、"),
         text.count(". ") if plain else text.count(". ") + text.count("。"),
         text.endswith(_ENDS),

@@ -8,7 +8,7 @@ from collections import Counter
 import ahocorasick
 import numpy as np
 
-from webanalytics.page.content.features import Numbers, words
+from webanalytics.page.content.features import Numbers, unspaced_words, words
 from webanalytics.page.content.names import BIT, bits
 from webanalytics.page.page import Page
 from webanalytics.page.structured.jsonld import jsonld_texts
@@ -149,6 +149,6 @@ def _of_texts(page: Page, blocks: Blocks) -> dict[str, float]:
     tagged = page.document.tagged
     return {
         **{f"said_{name}": times[group] for group, name in enumerate(PHRASES)},
-        "title_words": page.title.count(" "),
+        "title_words": page.title.count(" ") + unspaced_words(page.title),
         **{f"tag_{tag}": len(tagged[tag]) for tag in _COUNTED.split()},
     }

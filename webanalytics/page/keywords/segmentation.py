@@ -234,15 +234,15 @@ def bare(word: str, language: str) -> str:
 
     Examples
     --------
-    >>> bare("l'homme", "fr"), bare("aujourd'hui", "fr"), bare("people's", "en"), bare("комп'ютер", "uk")
-    ('homme', "aujourd'hui", 'people', "комп'ютер")
+    >>> bare("l'homme", "fr"), bare("aujourd'hui", "fr"), bare("people's", "en"), bare("foto's", "nl")
+    ('homme', "aujourd'hui", 'people', "foto's")
     """
     while "'" in word:
         before, _, after = word.partition("'")
         if before not in _ELIDED.get(language, ()):
             break
         word = after
-    return word.removesuffix("'s")
+    return word if language in ("nl", "af") else word.removesuffix("'s")  # where it is a plural: foto's
 
 
 # Up to three letters of hiragana are endings and particles (ません, って), not words to search for.

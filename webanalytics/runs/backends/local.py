@@ -131,11 +131,7 @@ class _Run:
                 return result
 
     def _failed(self, job: Job, error: RowError) -> JobResult:
-        fetched: Fetched | None = None
-        if isinstance(error, FetchError):
-            known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
-            fetched = where_it_ended(error, known)
-        return self._task.failed(job, error, fetched)
+        return self._task.failed(job, error, _ended(job, error) if isinstance(error, FetchError) else None)
 
     async def _answer(self, job: Job) -> JobResult:
         """Answer one job, or raise `ShortageError`."""
@@ -186,9 +182,8 @@ class _Run:
         """Return what is known of a page that came with an HTTP error, in an audit."""
         if not self._error_pages:
             return None
-        record = job.subject if isinstance(job.subject, PageRecord) else None
-        fetched = where_it_ended(error, Fetched() if record is None else record.fetched)
-        url = job.subject if record is None else record.url
+        url = job.subject.url if isinstance(job.subject, PageRecord) else job.subject
+        fetched = _ended(job, error)
         read = await error_page(
             self._answering, self._all, self._settings, error, url, fetched, self._deadline
         )
@@ -263,6 +258,11 @@ class _Run:
         )
 
 
+def _ended(job: Job, error: FetchError) -> Fetched:
+    """Return how a fetch that failed came to its end."""
+    return where_it_ended(error, job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched())
+
+
 @asynccontextmanager
 async def watched(fetcher: Fetcher, report: Report) -> AsyncIterator[None]:
     """Say in a run's progress which host is waited for; in the end report the hosts that were in trouble."""
@@ -300,15 +300,22 @@ def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Out
     particular = isinstance(subject, Particular)
     if particular:
         subject, settings = subject.subject, {**settings, **dict(subject.settings)}
+    analyse = analysis_function(operation.analysis)
     try:
         check_subject(subject, operation)
-        return Outcome(analysis_function(operation.analysis)(subject, **settings))
+        return Outcome(analyse(subject, **settings))
     except RowError as error:
         return Outcome.failed(error)
     except ParameterError as error:
         if not particular:
             raise
         return Outcome(None, str(error), "invalid")
+    except (ImportError, OSError, MemoryError):
+        raise
+    except Exception as error:  # of another package, say: one row must not cost the others
+        log.exception("an input could not be answered")
+        told = {"operation": operation.name, "exception": type(error).__name__}
+        return Outcome.failed(RowError("analysis_failed", parameter=operation.subject, **told))
 
 
 class LocalBackend(Backend):

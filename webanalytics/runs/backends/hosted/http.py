@@ -157,9 +157,17 @@ def asked_too_long(reply: Reply, patience: float) -> ServiceUnavailableError:
     """Return the error for an answer that demands a longer wait than the remaining patience."""
     return ServiceUnavailableError(
         f"The `patience` parameter must be larger for this service: it asks to wait {reply.wait:,.0f} "
-        f"seconds, and of {patience:g} too few are left.",
+        f"s, and of {patience:g} s too few are left.",
         reply.status,
         reply.request_id,
+    )
+
+
+def _given_up(what: str, patience: float, reply: Reply | None) -> ServiceUnavailableError:
+    return ServiceUnavailableError(
+        f"The `base_url` parameter must be the address of a service that answers: {what}, for longer than "
+        f"its `patience` of {patience:g} s.",
+        *((None, None) if reply is None else (reply.status, reply.request_id)),
     )
 
 
@@ -180,12 +188,7 @@ class Backoff:
             self._since = now
         left = self._patience if self._since is None else self._patience - (now - self._since)
         if left < 0:
-            raise ServiceUnavailableError(
-                "The `base_url` parameter must be the address of a service that answers: it puts inputs off "
-                f"for more than the {self._patience:g} seconds of `patience`.",
-                reply.status,
-                reply.request_id,
-            )
+            raise _given_up("it puts inputs off", self._patience, reply)
         if (reply.wait or 0.0) > left:
             raise asked_too_long(reply, self._patience)
         self._pauses += 1
@@ -240,7 +243,7 @@ class Exchange:
             if fault.reply is not None and asks and asks > patience - (clock() - trouble):
                 raise asked_too_long(fault.reply, patience)
             if clock() - trouble > patience or clock() - began > self._api.timeout + patience:
-                raise self._given_up(fault)
+                raise _given_up(fault.what, patience, fault.reply)
             away = fault.reply is None
             longest = LONGEST_AWAY if away or alive else LONGEST_PAUSE
             wait = max(backoff(tries, PAUSE_SECONDS, longest), fault.wait or 0.0)
@@ -278,15 +281,6 @@ class Exchange:
             envelope = reply.envelope or {}
             if envelope.get("status") not in ("ok", "error") or not fits(envelope):
                 raise _Fault("the answer was not what the API answers", reply=reply)
-
-    def _given_up(self, fault: _Fault) -> ServiceUnavailableError:
-        reply = fault.reply
-        told = (None, None) if reply is None else (reply.status, reply.request_id)
-        return ServiceUnavailableError(
-            f"The `base_url` parameter must be the address of a service that answers: {fault.what}, for more "
-            f"than the {self._api.patience:g} seconds of `patience`.",
-            *told,
-        )
 
     async def _once(self, request: Request) -> Reply:
         """Send a request once and read the answer to its end."""
