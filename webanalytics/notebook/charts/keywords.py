@@ -178,7 +178,7 @@ def why_none(pages: pd.DataFrame) -> str:
 def _bars(ax: Axes, totals: pd.DataFrame, several: bool) -> None:
     frequencies: list[float] = totals["frequency"].tolist()
     bars: Any = ax.barh(range(len(totals)), frequencies, height=0.72, color=style.BLUE)
-    values = [f"{value:,g}" for value in frequencies]
+    values = [f"{value:,.12g}" for value in frequencies]
     if several:
         on = [counted(number, "page") for number in totals["pages"].tolist()]
         values = [f"{value}  ({place})" for value, place in zip(values, on, strict=True)]

@@ -79,6 +79,8 @@ def readability(
         ax = style.start(ax, style.row_height(0, 1.9))
         captions.message(ax, _reason(pages))
     note = judged.missing if len(pages) > 1 else ""
+    if judged.in_years and len(judged.values) > max_pages:
+        note = data.joined(ridges.beyond(np.array(judged.values), max_grade), note)
     lift = readability_scale.HEIGHT if judged.values else 0
     heading = captions.title_of("Readability", pages["url"], drawn_of(len(judged.values), len(pages)))
     captions.headline(ax, title or heading, note, lift=lift)
