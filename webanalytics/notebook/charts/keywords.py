@@ -79,14 +79,9 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     makers = ("keywords", "audit")
     frame = data.pages(frame, ["url", "keywords"])
-    if (
-        isinstance(frame, pd.DataFrame)
-        and "keyword" not in list(frame.columns)
-        and "keywords" in frame.columns
-    ):
-        pages = _once(_named(data.pick(frame, ["url", "keywords"], makers, ["final_url"]))).drop_duplicates(
-            "url"
-        )
+    if isinstance(frame, pd.DataFrame) and "keyword" not in frame and "keywords" in frame:
+        maps = data.pick(frame, ["url", "keywords"], makers, ["final_url"])
+        pages = _once(_named(maps)).drop_duplicates("url")
         counts = _from_maps(pages)
     else:
         optional = ["distinctiveness", "final_url"]

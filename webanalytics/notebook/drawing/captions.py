@@ -86,9 +86,7 @@ def title_of(name: str, urls: pd.Series[Any], pages: str = "") -> str:
 
 
 def _label_width(ax: Axes) -> float:
-    if not ax.axison:
-        return 0.0
-    labels = [label for label in ax.get_yticklabels() if label.get_text()]
+    labels = [label for label in ax.get_yticklabels() if ax.axison and label.get_text()]
     if not labels:
         return 0.0
     first = labels[0]
