@@ -198,3 +198,18 @@ def test_without_xlsxwriter_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[excel\]"'):
         made.to_excel(tmp_path / "audit.xlsx")
+
+
+def test_numbers_have_no_more_places_than_they_are_read_with(tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        {
+            "position": [7.123456789012345],
+            "similarity": [2 / 3],
+            "link_score": [9.637132214173915],
+            "clicks": [12],
+        }
+    )
+    sheet = openpyxl.load_workbook(excel.write_workbook(tmp_path / "a.xlsx", {"Pages": rows}))["Pages"]
+    assert [cell.number_format for cell in sheet[2]] == ["0.0", "0.00", "0.0", "General"]
+    assert sheet["B2"].value == 2 / 3, "the cell holds all of it"
+    assert max(sheet.column_dimensions[name].width for name in "ABCD") < 15

@@ -107,7 +107,7 @@ def test_a_sentence_at_the_top_says_so_everywhere(
     book = pd.read_excel(tmp_path / "audit.xlsx", header=None)
     assert book[1].astype(str).str.contains(SAID, regex=False).any()
     said = outcome(audit.raw, "", len(audit), 1.0)
-    assert said.said == "Done in 1.0 s: 2 pages read, 1 page failed and 7 pages refused."
+    assert said.said == "Done in 1.0 s: 2 pages read, 1 page missing and 7 pages refused."
     assert SAID in said.failures
     print_summary(audit, sys.stdout)
     assert SAID in " ".join(capsys.readouterr().out.split())

@@ -143,7 +143,11 @@ def test_the_difference_begins_shortly_before_it() -> None:
     here = difference(f"Head\n{one}", f"Head\n{other}")
     assert ". " in here.partition(", there ")[0]
     assert "! " in here.partition(", there ")[2]
-    assert difference("Head\nMore", "Head") == 'Here "More", there ""'
+    assert difference("Head\nMore", "Head") == 'Here "More", there nothing'
+    assert difference("Head", "Head\nMore") == 'Here nothing, there "More"'
+    lamps = " ".join(["Lamps"] * 20)
+    here, there = difference(f"{lamps} of brass", lamps).split(", there ")
+    assert here.removeprefix("Here ") != there, "one goes on where the other ends"
 
 
 # ---------------------------------------------------------------- what rules say by it

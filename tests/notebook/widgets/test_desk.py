@@ -40,7 +40,7 @@ def test_a_run_gives_the_frame_of_an_audit(site: SampleSite) -> None:
     assert desk.audit is not None
     assert frame is desk.audit.raw
     assert len(desk.audit.issues) > 43
-    assert re.fullmatch(r"Done in \d+\.\d s: 41 pages read, 2 pages failed\.", desk.message)
+    assert re.fullmatch(r"Done in \d+\.\d s: 41 pages read, 1 page failed and 1 page missing\.", desk.message)
     assert desk.form.bar.bar_style == "warning"
     assert "robots=False" in desk._failures.value
     assert desk.explorer is not None

@@ -62,6 +62,7 @@ def test_a_crawl_has_a_tab_with_its_tables(audit: wa.Audit) -> None:
         "Seen and left out, by reason": 1,
         "Seen and left out": 1,
     }
+    assert cells_of(tables["Pages by clicks from the start"])["Addresses"] == [1, 2, 1], "one has no page"
     broken = cells_of(tables["Broken links"])
     assert broken["URL"] == [at("/404")]
     assert broken["Source"] == [at("/")]

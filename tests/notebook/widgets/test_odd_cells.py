@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from webanalytics.notebook.explorer.explorer import explore
+from webanalytics.notebook.explorer.table import column as drawn
 from webanalytics.notebook.widgets.previews import TYPES, file_bytes
 
 
@@ -94,3 +95,24 @@ def test_a_formula_after_a_semicolon_stands_in_quotes(text: str) -> None:
     frame = pd.DataFrame({"title": [text, "leaf"], "n": [1, 2]})
     lines = file_bytes(frame, "csv").decode("utf-8-sig").splitlines()
     assert lines == ['"title","n"', f'"{text}",1', '"leaf",2']
+
+
+def test_numbers_and_booleans_among_nones_are_what_they_were() -> None:
+    frame = pd.DataFrame(
+        {
+            "url": ["https://a.example/1", "https://a.example/2", "https://a.example/3"],
+            "tried": pd.Series([True, None, False], dtype=object),
+            "stock": pd.Series([-50, None, -5], dtype=object),
+            "rate": [0.123456789, 1e-7, float("nan")],
+            "sku": [9_007_199_254_740_993, 9_007_199_254_740_992, 7],
+        }
+    )
+    columns = {name: drawn(frame, name) for name in frame.columns}
+    assert {name: made["kind"] for name, made in columns.items()} == {
+        **{"url": "text", "tried": "boolean", "stock": "number", "rate": "number"},
+        "sku": "text",  # a browser would show both of the first as the second
+    }
+    assert columns["tried"]["cells"] == [True, None, False]
+    assert columns["stock"]["cells"] == [-50, None, -5]
+    assert columns["rate"]["cells"] == [0.123456789, 1e-7, None]
+    assert columns["sku"]["cells"] == ["9007199254740993", "9007199254740992", "7"]

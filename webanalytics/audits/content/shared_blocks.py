@@ -156,11 +156,13 @@ def difference(one: str, other: str) -> str:
     'Here "Made of tin.", there "Made of brass."'
     """
     ours, theirs = (_first_without(text, than) for text, than in ((one, other), (other, one)))
-    same = next((place for place, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0)
+    ends = (place for place, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b)
+    same = next(ends, min(len(ours), len(theirs)))
     start = max(0, ours.rfind(" ", 0, max(0, same - LEAD)) + 1)
     if not ours and not theirs:
         return ""
-    return f'Here "{ours[start : start + QUOTED]}", there "{theirs[start : start + QUOTED]}"'
+    here, there = (f'"{line[start : start + QUOTED]}"' if line else "nothing" for line in (ours, theirs))
+    return f"Here {here}, there {there}"
 
 
 LEAD, QUOTED = 20, 60

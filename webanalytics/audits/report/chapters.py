@@ -116,7 +116,7 @@ def _language(
     content: Content, language: str, rows: list[int], declared: list[str], total: int
 ) -> list[Cell]:
     known = language != UNDETERMINED
-    others = [row for row in rows if declared[row] and not (known and same_language(declared[row], language))]
+    others = [row for row in rows if known and declared[row] and not same_language(declared[row], language)]
     blank = sum(not declared[row] for row in rows)
     counts = Counter(declared[row] for row in others).most_common(MOST_NAMED)
     return [
@@ -130,8 +130,8 @@ def _language(
         number(blank),
         Cell(
             ", ".join(f"{name}: {written(count)}" for name, count in counts) or "–",
-            and_more(len(others), MOST_NAMED) if known else "",
-            pages=[page_link(content, row) for row in others[:MOST_NAMED]] if known else (),
+            and_more(len(others), MOST_NAMED),
+            pages=[page_link(content, row) for row in others[:MOST_NAMED]],
         ),
     ]
 

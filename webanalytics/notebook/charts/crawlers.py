@@ -72,13 +72,14 @@ def crawler_access(
     rows_of = _alike_sections(closed, _sections(good[good["section"].isin(closed.index)]))
     sections, hidden = rows_of[:max_sections], sum(map(len, rows_of[max_sections:]))
     notes = [data.left_out(picked, usable, "without a share") if len(picked) > 1 else ""]
-    ax = style.start(ax, style.row_height(len(sections), 3.2, 0.28))
+    is_same = len(crawlers) > 1 and (closed.nunique(axis=1) == 1).all()
+    ax = style.start(ax, style.row_height(0 if is_same else len(sections), 3.2, 0.28))
     if good.empty:
         none = "No page whose robots.txt is known."
         captions.message(ax, data.why_empty(picked, none, none, none))
     elif closed.empty:
         captions.message(ax, f"robots.txt leaves every page open to {counted(len(crawlers), 'crawler')}.")
-    elif len(crawlers) > 1 and (closed.nunique(axis=1) == 1).all():
+    elif is_same:
         captions.message(ax, _alike(closed.mean(axis=1), len(crawlers), len(shares) - len(closed)))
     else:
         _draw(ax, closed.reindex(index=[names[0] for names in sections]).to_numpy(float))

@@ -158,7 +158,7 @@ def issues_by_section(
             ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept
         )
         if not paint_cells(ax, cells):
-            notes.append(f"stronger is more pages, up to {np.max(cells):,g}")
+            notes.append(f"stronger is more pages, up to {np.max(cells):,.0f}")
     notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
     heading = "Pages with issues" + ("" if found.empty else f", by {kind_of_row} and {by}")
     captions.headline(ax, title or heading, data.joined(*notes))

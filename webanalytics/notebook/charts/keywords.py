@@ -79,14 +79,9 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     makers = ("keywords", "audit")
     frame = data.pages(frame, ["url", "keywords"])
-    if (
-        isinstance(frame, pd.DataFrame)
-        and "keyword" not in list(frame.columns)
-        and "keywords" in frame.columns
-    ):
-        pages = _once(_named(data.pick(frame, ["url", "keywords"], makers, ["final_url"]))).drop_duplicates(
-            "url"
-        )
+    if isinstance(frame, pd.DataFrame) and "keyword" not in frame and "keywords" in frame:
+        maps = data.pick(frame, ["url", "keywords"], makers, ["final_url"])
+        pages = _once(_named(maps)).drop_duplicates("url")
         counts = _from_maps(pages)
     else:
         optional = ["distinctiveness", "final_url"]
@@ -178,7 +173,7 @@ def why_none(pages: pd.DataFrame) -> str:
 def _bars(ax: Axes, totals: pd.DataFrame, several: bool) -> None:
     frequencies: list[float] = totals["frequency"].tolist()
     bars: Any = ax.barh(range(len(totals)), frequencies, height=0.72, color=style.BLUE)
-    values = [f"{value:,g}" for value in frequencies]
+    values = [f"{value:,.12g}" for value in frequencies]
     if several:
         on = [counted(number, "page") for number in totals["pages"].tolist()]
         values = [f"{value}  ({place})" for value, place in zip(values, on, strict=True)]

@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from webanalytics.core.strings import counted
 from webanalytics.notebook.charts import ridges
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import path_labels
@@ -116,7 +115,7 @@ def _draw(frame: pd.DataFrame, measure: _Measure, ax: Axes | None, max_pages: in
         _bars(ax, values, measure.form)
         captions.finish_value_axis(ax, measure.axis)
     else:
-        notes += _histogram(ax, values, measure.whole)
+        notes.append(_histogram(ax, values, measure.whole))
         captions.finish_value_axis(ax, measure.axis)
     if len(found) > 1:
         _median(ax, values)
@@ -135,7 +134,7 @@ def _bars(ax: Axes, values: NDArray[np.float64], form: str) -> None:
     captions.grid(ax, "x")
 
 
-def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> list[str]:
+def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> str:
     edges = ridges.steps(0, ridges.reach(values), 30, whole)
     counts, _ = np.histogram(values.clip(edges[0], edges[-1]), bins=edges)
     ax.bar(
@@ -144,10 +143,7 @@ def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> list[str]:
     ax.set_xlim(edges[0], edges[-1])
     captions.grid(ax, "y")
     captions.finish_count_axis(ax, "pages", max(counts))
-    beyond = int((values > edges[-1]).sum())
-    if not beyond:
-        return []
-    return [f"the last bar holds {counted(beyond, 'page')} beyond the scale, up to {np.max(values):,.0f}"]
+    return ridges.beyond(values, edges[-1])
 
 
 def _median(ax: Axes, values: NDArray[np.float64]) -> None:

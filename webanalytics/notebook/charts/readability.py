@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,8 @@ def readability(
         ax = style.start(ax, style.row_height(0, 1.9))
         captions.message(ax, _reason(pages))
     note = judged.missing if len(pages) > 1 else ""
+    if judged.in_years and len(judged.values) > max_pages:
+        note = data.joined(ridges.beyond(np.array(judged.values), max_grade), note)
     lift = readability_scale.HEIGHT if judged.values else 0
     heading = captions.title_of("Readability", pages["url"], drawn_of(len(judged.values), len(pages)))
     captions.headline(ax, title or heading, note, lift=lift)
@@ -134,16 +137,8 @@ def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
         if marked:  # an empty line that is not clipped would take up space in the corner of the figure
             ax.plot([places[row] for row in marked], marked, marker, color=style.BLUE, ms=6.5, clip_on=False)
     for row, (grade, place) in enumerate(zip(grades, places, strict=True)):
-        inside = place > max_grade - 2.2  # no room on the right of the dot
-        captions.inner_text(
-            ax,
-            f"{grade:,.1f}",
-            (place, row),
-            (-7 if inside else 7, 0),
-            ha="right" if inside else "left",
-            color=style.INK,
-            bbox={"facecolor": style.SEQUENCE[-1], "edgecolor": "none", "pad": 0.5} if inside else None,
-        )
+        ground = {"facecolor": style.SEQUENCE[-1]} if place > max_grade - 2.2 else None
+        _beside(ax, f"{grade:,.1f}", (place, row), ground)
     if "fleschReadingEase" in scored.columns:
         eases = data.numbers(scored["fleschReadingEase"]).tolist()
         captions.side_column(
@@ -151,6 +146,13 @@ def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
         )
     captions.row_labels(ax, path_labels(scored["url"]))
     grade_axis(ax, max_grade)
+
+
+def _beside(ax: Axes, text: str, at: tuple[float, float], ground: dict[str, Any] | None) -> None:
+    """Write a value on the right of its dot, or where it has no room there, on the left and on a ground."""
+    box = ground and {"edgecolor": "none", "pad": 0.5, **ground}
+    side = "right" if ground else "left"
+    captions.inner_text(ax, text, at, (-7 if ground else 7, 0), ha=side, color=style.INK, bbox=box)
 
 
 def _histogram(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
@@ -193,17 +195,8 @@ def audience_rows(ax: Axes, judged: Judged) -> None:
     common = most if 2 * times > len(places) else None
     for row, (place, value, scale) in enumerate(zip(places, judged.values, judged.scales, strict=True)):
         inside = place > len(AUDIENCES) - (0.5 if alone else 1.4)
-        captions.inner_text(
-            ax,
-            f"{value:,.1f}" if scale == common else f"{value:,.1f} {named(scale)}",
-            (place, row),
-            (-7 if inside else 7, 0),
-            ha="right" if inside else "left",
-            color=style.INK,
-            bbox={"facecolor": style.CARD, "edgecolor": "none", "pad": 0.5, "alpha": 0.75}
-            if inside
-            else None,
-        )
+        text = f"{value:,.1f}" if scale == common else f"{value:,.1f} {named(scale)}"
+        _beside(ax, text, (place, row), {"facecolor": style.CARD, "alpha": 0.75} if inside else None)
     captions.row_labels(ax, path_labels(judged.pages["url"]))
     _axis(ax, judged, "" if alone or common is None else f"; without a name: {named(common)}")
 

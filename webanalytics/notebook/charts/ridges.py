@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from webanalytics.core.strings import counted
 from webanalytics.notebook.drawing import captions, style
 from webanalytics.notebook.drawing.labels import BASE_FONT
 
@@ -66,7 +67,7 @@ def count_axes(ax: Axes, most: Sequence[float], width: float) -> None:
     ax.set_yticks(places, labels=names, minor=True, fontfamily=[BASE_FONT])
     look: dict[str, Any] = {"labelcolor": style.muted(ax), "labelsize": 8}
     ax.tick_params(axis="y", which="minor", length=3, color=style.GRID, **look)
-    ax.tick_params(axis="y", which="major", pad=24)
+    ax.tick_params(axis="y", which="major", pad=max(24, 12 + 6 * max(map(len, names))))
 
 
 def median_mark(ax: Axes, row: int, value: float, label: str) -> None:
@@ -97,6 +98,17 @@ def reach(values: NDArray[np.float64]) -> float:
     """
     low, high = np.quantile(values, [0.25, 0.75]).tolist()
     return float(min(float(np.max(values)), high + 6 * max(high - low, high / 6, 1e-9)))
+
+
+def beyond(values: NDArray[np.float64], end: float) -> str:
+    """Return how many pages the last bar holds that are beyond the scale.
+
+    >>> beyond(np.array([3.0, 25.2, 41.0]), 22)
+    'the last bar holds 2 pages beyond the scale, up to 41'
+    """
+    count = int((values > end).sum())
+    pages = counted(count, "page")
+    return f"the last bar holds {pages} beyond the scale, up to {np.max(values):,.0f}" if count else ""
 
 
 def between(

@@ -109,7 +109,7 @@ def pages_against(
         _upright(ax, y, up[usable])
         ax.margins(x=0.04)
         if np.equal(across[usable], across[usable].round()).all():
-            ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))
+            ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
         captions.grid(ax, "both")
         captions.finish_value_axis(ax, AXES.get(x, x))
     else:
@@ -131,7 +131,7 @@ def _upright(ax: Axes, name: str, values: NDArray[np.float64]) -> None:
         ticks = [float(tick) for tick in ax.get_yticks()]
     low, high = ax.get_ylim()
     ticks = [tick for tick in ticks if low <= tick <= high]
-    ax.set_yticks(ticks, labels=[f"{tick:,g}" for tick in ticks], fontfamily=[BASE_FONT])
+    ax.set_yticks(ticks, labels=[f"{tick:,.12g}" for tick in ticks], fontfamily=[BASE_FONT])
     ax.minorticks_off()
     ax.set_ylim((high, low) if name == "position" else (low, high))
     ax.tick_params(axis="y", labelcolor=style.muted(ax), labelsize=9)

@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from webanalytics import aio, loops
 from webanalytics.audits.audit import Audit
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview.failures import reasons, refusal_warning, refused
 from webanalytics.core.messages import Advice
@@ -273,13 +274,15 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
     statuses = {} if frame is None else dict(zip(texts(frame, "url"), texts(frame, "status"), strict=True))
     done = len(statuses)
     failed = sum(status == "error" for status in statuses.values())
-    reasons = failure_list(frame) if frame is not None and failed else ""
-    away = refused(pages_of(frame)) if frame is not None and failed else 0
+    pages = pages_of(pd.DataFrame() if frame is None or not failed else frame)
+    reasons = failure_list(pages) if failed else ""
+    away, gone = refused(pages), count_missing(pages)
     if ended and ended != "Stopped":
         stopped = f" The run stopped at {part_of(done, total)}." if total else ""
         return Outcome(ended + stopped, "bad", reasons)
-    counts = ((failed - away, "failed"), (away, "refused"))
-    said = " and ".join(f"{counted(count, 'page')} {what}" for count, what in counts if count)
+    counts = ((failed - away - gone, "failed"), (gone, "missing"), (away, "refused"))
+    parts = ", ".join(f"{counted(count, 'page')} {what}" for count, what in counts if count)
+    said = " and ".join(filter(None, parts.rpartition(", ")[::2]))
     some = f", {said}" if said else ""
     if ended:
         told = f"Stopped at {part_of(done, total)}{some}."
@@ -290,9 +293,8 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
     return Outcome(told, "warning" if failed else "good", reasons)
 
 
-def failure_list(frame: pd.DataFrame) -> str:
+def failure_list(pages: pd.DataFrame) -> str:
     """Return the reasons of the failures as HTML, each with what changes it."""
-    pages = pages_of(frame)
     groups, warning = reasons(pages), refusal_warning(pages)
     lines = [
         Markup('<li style="overflow-wrap:anywhere"><b>{}</b> × {}{}</li>').format(

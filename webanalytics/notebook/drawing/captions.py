@@ -86,9 +86,7 @@ def title_of(name: str, urls: pd.Series[Any], pages: str = "") -> str:
 
 
 def _label_width(ax: Axes) -> float:
-    if not ax.axison:
-        return 0.0
-    labels = [label for label in ax.get_yticklabels() if label.get_text()]
+    labels = [label for label in ax.get_yticklabels() if ax.axison and label.get_text()]
     if not labels:
         return 0.0
     first = labels[0]
@@ -100,10 +98,6 @@ def _label_width(ax: Axes) -> float:
 def _widest(ax: Axes, texts: Iterable[str], size: Any, families: Sequence[str], bold: bool = False) -> float:
     look = (size, tuple(families), "bold" if bold else "normal", _dpi(ax))
     return max((titles.width_of(text, *look) for text in texts if text), default=0.0)
-
-
-def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str]) -> str:
-    return titles.cut(text, room, lambda part: _widest(ax, [part], size, families))
 
 
 def outer_text(
@@ -210,7 +204,7 @@ def fitted_labels(
 
     Glyphs differ greatly in width: an Arabic ligature can be as wide as ten letters.
     """
-    return [_fitted(ax, label, room, size, families) for label in labels]
+    return [titles.cut(label, room, lambda part: _widest(ax, [part], size, families)) for label in labels]
 
 
 def count_axis(axis: Axis) -> None:
@@ -229,7 +223,7 @@ def finish_value_axis(
     low, high = ax.get_xlim()
     if names is None:
         places = [place for place in places if low <= place <= high]
-        names = [f"{place:,g}".replace("-", "−") for place in places]
+        names = [f"{place:,.12g}".replace("-", "−") for place in places]
     ax.set_xticks(places, labels=list(names), fontfamily=[BASE_FONT], parse_math=False)
     ax.set_xlim(low, high)
     ax.tick_params(axis="x", which="minor", length=0)
@@ -249,11 +243,12 @@ def finish_count_axis(ax: Axes, label: str, most: float) -> None:
 
 def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
     """Explain marks in one line below the axes."""
+    figure: Any = ax.figure
     ax.legend(
         handles=list(handles),
         loc="upper left",
         bbox_to_anchor=(0, -0.02),
-        bbox_transform=ax.transAxes + ScaledTranslation(0, -32 / 72, _scale(ax)),
+        bbox_transform=ax.transAxes + ScaledTranslation(0, -32 / 72, figure.dpi_scale_trans),
         ncols=len(handles) if points_wide(ax) - _label_width(ax) > 110 * len(handles) else 1,
         frameon=False,
         borderaxespad=0,
@@ -265,19 +260,15 @@ def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
     )
 
 
-def _scale(ax: Axes) -> Any:
-    figure: Any = ax.figure
-    return figure.dpi_scale_trans
-
-
 def message(ax: Axes, text: str) -> None:
     """Write in the middle of the axes why there is nothing to draw."""
     ax.set_axis_off()
     (text,), families = lettering([text])
+    room = max(points_wide(ax) - 30, titles.NARROWEST)
     ax.text(
         0.5,
         0.5,
-        _fitted(ax, text, max(points_wide(ax) - 30, 90), 11, families),
+        "\n".join(titles.lines(text, room, lambda part: _widest(ax, [part], 11, families))),
         transform=ax.transAxes,
         ha="center",
         va="center",

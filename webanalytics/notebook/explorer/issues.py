@@ -224,9 +224,7 @@ class Issues:
             raise ParameterError.must_be("rule", "a rule that found something")
         found, numbers = self._found, self._by_rule[rule]
         shown = numbers[:MOST_ISSUES]
-        frame = pd.DataFrame(
-            {"url": pd.Series([_text(found["url"][number]) for number in shown], dtype=object)}
-        )
+        frame = pd.DataFrame({"url": [_text(found["url"][number]) for number in shown]}, dtype=object)
         for name in ("value", "threshold"):
             cells = [_number(found[name][number]) for number in shown]
             if any(cell is not None for cell in cells):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.graph.neighbours import Side, neighbours
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.report.facts import work_parts
 from webanalytics.audits.report.site import depths, left_out
 from webanalytics.audits.report.work import CAUSES
@@ -28,8 +29,9 @@ def site_tables(audit: Audit) -> Iterator[Found]:
     strongest = pages.sort_values("link_score", ascending=False, kind="stable").head(MOST_ROWS)
     weight = strongest[["url", "link_score", "inlinks", "inlinks_followed", "outlinks", "crawl_depth"]]
     told = ["url", "verdict", "http_status", "source", "anchor", "position", "kind", "error"]
+    by_depth = depths(pages).rename(columns={"pages": "addresses"} if count_missing(pages) else {})
     yield from (
-        ("Pages by clicks from the start", "row", depths(pages)),
+        ("Pages by clicks from the start", "row", by_depth),
         ("Broken links", "link", audit.broken_links[told]),
         ("Most weight in the links", "page", weight[weight["link_score"].notna()]),
         ("Orphans, to which no page links", "page", orphans[["url", "found_on", "in_sitemap"]]),

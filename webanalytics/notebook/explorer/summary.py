@@ -211,7 +211,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and not value.is_integer():
-        return f"{value:,.2f}"
+        return "< 0.01" if 0 < value < 0.005 else f"{value:,.2f}"
     whole = isinstance(value, (int, float))
     text = f"{value:,.0f}" if whole and value > 9_999 else f"{value:.0f}" if whole else str(value)
     return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+from pandas.api import types
 
 from webanalytics.core.strings import encodable
 from webanalytics.runs.frames import output_files
@@ -60,6 +61,7 @@ LABELS: Mapping[str, Mapping[str, str]] = tomllib.loads(
 """What columns are called on the screen, by the kind of table."""
 
 Cell = str | float | bool | None
+T = TypeVar("T", str, list[Any])
 
 
 def clean(text: str, longest: int = LONGEST_CELL) -> str:
@@ -116,18 +118,14 @@ def has_keyword_maps(pages: pd.DataFrame) -> bool:
     return not any(isinstance(value, str) for value in pages["keywords"].tolist())
 
 
-def texts(frame: pd.DataFrame, name: str) -> list[str]:
-    """Return a column as text, empty where a value is missing or not text, or the column is missing."""
-    if list(frame.columns).count(name) != 1:
-        return [""] * len(frame)
-    return [value if isinstance(value, str) else "" for value in frame[name].tolist()]
+def _all_of(kind: type[T], frame: pd.DataFrame, name: str) -> list[T]:
+    """Return a column as values of one type, empty where a value is of another or the column is missing."""
+    values = frame[name].tolist() if list(frame.columns).count(name) == 1 else [None] * len(frame)
+    return [value if isinstance(value, kind) else kind() for value in values]
 
 
-def lists(frame: pd.DataFrame, name: str) -> list[list[Any]]:
-    """Return a column of lists, empty where a value is not a list."""
-    if list(frame.columns).count(name) != 1:
-        return [[] for _ in range(len(frame))]
-    return [value if isinstance(value, list) else [] for value in frame[name].tolist()]
+texts = functools.partial(_all_of, str)
+lists = functools.partial(_all_of, list)
 
 
 def _of_read(pages: pd.DataFrame, cells: Iterable[Cell]) -> list[Cell]:
@@ -239,9 +237,13 @@ def column(pages: pd.DataFrame, key: str) -> dict[str, Any]:
 
 
 def _plain(series: pd.Series[Any], key: str) -> tuple[list[Cell], str]:
-    if is_bool_dtype(series.dtype):
+    if types.is_object_dtype(series.dtype) and types.infer_dtype(series) in _PLAIN:
+        series = series.convert_dtypes()
+    if types.is_bool_dtype(series.dtype):
         return [None if pd.isna(value) else bool(value) for value in series.tolist()], "boolean"
-    if is_numeric_dtype(series.dtype) and not is_complex_dtype(series.dtype):
+    is_real = types.is_numeric_dtype(series.dtype) and not types.is_complex_dtype(series.dtype)
+    # a browser would round so long an integer
+    if is_real and not (types.is_integer_dtype(series.dtype) and (series.dropna().abs() > 2**53).any()):
         return [_number(value) for value in series.tolist()], "number"
     values = series.tolist()
     present = [value for value in values if not is_missing(value)]
@@ -250,10 +252,14 @@ def _plain(series: pd.Series[Any], key: str) -> tuple[list[Cell], str]:
     return [_text(value, key) for value in values], "text"
 
 
+_PLAIN = frozenset(("boolean", "integer", "floating", "mixed-integer-float"))
+"""What objects of a column may be, besides None, to be shown as numbers or booleans."""
+
+
 def _number(value: Any) -> float | None:
     if pd.isna(value) or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    return round(value, 4) if isinstance(value, float) else int(value)
+    return value if isinstance(value, float) else int(value)
 
 
 def _text(value: Any, key: str) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -24,8 +25,11 @@ MOST_ROWS = 1_048_575
 LONGEST_CELL = 32_767
 """Characters of a cell, by the same limits."""
 WIDEST = 60
-SHARES = frozenset(("share", "density"))
-"""Columns of numbers from 0 to 1, which are shown as percent."""
+DECIMALS: Mapping[str, str] = {
+    **{"share": "0.0%", "density": "0.0%", "link_score": "0.0"},
+    **{"position": "0.0", "similarity": "0.00", "elapsed": "0.000"},
+}
+"""How numbers of a column are shown, which a cell holds in full."""
 PRIORITY_COLOURS: Mapping[str, str] = {"high": "#B3261E", "medium": "#8A5A00", "low": "#5F6368"}
 LINKED = "url"
 """The column of addresses that are links, as long as a sheet may have so many."""
@@ -78,16 +82,18 @@ def _write(book: Any, sheet: Any, table: pd.DataFrame) -> None:
     sheet.freeze_panes(1, 1)
     if table.shape[1]:
         sheet.autofilter(0, 0, len(table), table.shape[1] - 1)
-    bold, percent = book.add_format({"bold": True}), book.add_format({"num_format": "0.0%"})
+    bold = book.add_format({"bold": True})
+    decimals = {name: book.add_format({"num_format": form}) for name, form in DECIMALS.items()}
     coloured = {name: book.add_format({"font_color": it}) for name, it in PRIORITY_COLOURS.items()}
     for place, name in enumerate(table.columns):
         sheet.write_string(0, place, _storable(str(name)), bold)
     styles: list[Callable[[Any], Any]] = [
-        (lambda _: percent) if name in SHARES else coloured.get if name == "priority" else (lambda _: None)
+        coloured.get if name == "priority" else functools.partial(lambda it, _: it, decimals.get(name))
         for name in table.columns
     ]
     links = [name == LINKED and len(table) <= _MOST_LINKS for name in table.columns]
-    for row, values in enumerate(watched(_rows(table), len(table), sheet.name, "row"), 1):
+    rows = iter(table.astype(object).itertuples(index=False, name=None))
+    for row, values in enumerate(watched(rows, len(table), sheet.name, "row"), 1):
         for place, value in enumerate(values):
             if links[place] and _is_link(value):
                 sheet.write_url(row, place, value, string=value)
@@ -101,22 +107,18 @@ def _is_link(value: Any) -> bool:
     return web and len(value) <= _LONGEST_LINK and value.isascii() and value.isprintable()
 
 
-def _rows(table: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    return iter(table.astype(object).itertuples(index=False, name=None))
-
-
 def _width(name: str, column: pd.Series) -> int:
     """Return about how many characters wide a column should be."""
     shortest = 6 if is_numeric_dtype(column) else 10
-    sample = column.head(_SAMPLE).dropna()
-    return min(WIDEST, max([shortest, len(name) + 3, *(len(str(value)) + 1 for value in sample)]))
+    sample = (
+        f"{value:g}" if isinstance(value, float) else str(value) for value in column.head(_SAMPLE).dropna()
+    )
+    return min(WIDEST, max([shortest, len(name) + 3, *(len(text) + 1 for text in sample)]))
 
 
 def _write_cell(sheet: Any, row: int, place: int, value: Any, style: Callable[[Any], Any]) -> None:
     """Write a value as a sheet can hold it; a page's text is never a formula."""
     if not isinstance(value, str):
-        if value is None or value is pd.NA:
-            return
         if isinstance(value, (bool, np.bool_)):
             sheet.write_boolean(row, place, bool(value))
             return

@@ -46,6 +46,8 @@ function showValue(value, column) {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number") return value;
   if (column?.key === "http_status") return String(value);
+  const least = 10 ** -(column?.decimals ?? 0);
+  if (value > 0 && value < least / 2) return `< ${least}`; // a zero would say that there is nothing
   return (decimalNumbers[(column?.decimals ?? 0) - 1] ?? wholeNumbers).format(value);
 }
 

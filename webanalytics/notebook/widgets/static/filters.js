@@ -34,6 +34,12 @@ function contains(value, wanted) {
   return value !== null && String(value).toLowerCase().includes(wanted.toLowerCase());
 }
 
+// What the search looks through: a cell as it is shown, a whole number without commas.
+function searched(cell, column) {
+  if (typeof cell === "boolean") return showValue(cell);
+  return typeof cell === "number" && !Number.isInteger(cell) ? cell.toFixed(column.decimals) : cell ?? "";
+}
+
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 // Sorts row numbers by a column; rows without a value stay at the end either way.

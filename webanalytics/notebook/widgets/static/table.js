@@ -262,7 +262,7 @@ class Table {
     if (this.haystack === null) {
       const columns = this.shown();
       this.haystack = Array.from({ length: this.store.length }, (_, row) =>
-        columns.map((column) => column.cells[row] ?? "").join("\n").toLowerCase());
+        columns.map((column) => searched(column.cells[row], column)).join("\n").toLowerCase());
     }
     return this.haystack;
   }
