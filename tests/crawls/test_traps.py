@@ -87,7 +87,7 @@ def named_links(path: str) -> Made | None:
         return None
     number = int(found[1] or 0)
     links = [f"/p{(number + 1 + 37 * place) % 200}?ref={(number + place) % 7}" for place in range(6)]
-    return Made([*links, f"/p{(number + 1) % 200}", "/list"], words(where))
+    return Made([*links, f"/p{(number + 1) % 200}", "/list", "/?=4f2a"], words(where))
 
 
 def named_items(path: str) -> Made | None:

@@ -36,7 +36,7 @@ _LAST_NUMBER = re.compile(r"\d{1,15}(?=\D*$)")
 _DATE = re.compile(r"(?:19|20)\d\d[-/_](?:0?[1-9]|1[0-2])(?!\d)")
 LONGEST_PATH = 200
 """Segments of a path that are looked at."""
-LONGEST_QUERY = 8
+LONGEST_QUERY = 4
 """Parameters of a query that are left out, one at a time, to see what it is without them."""
 MOST_TIMES = 3
 """How often a name may stand in a path."""
@@ -200,10 +200,11 @@ def without_each(url: str) -> Iterator[tuple[str, str, str]]:
 def is_session(name: str, value: str) -> bool:
     """Return whether a parameter looks like the number of a session.
 
-    >>> is_session("PHPSESSID", "4f2a"), is_session("page", "2")
-    (True, False)
+    >>> is_session("PHPSESSID", "4f2a"), is_session("page", "2"), is_session("", "4f2a")
+    (True, False, False)
     """
-    return bool(value) and bool(name[0] in ";/" or SESSION.fullmatch(name) or _TOKEN.fullmatch(value))
+    named = name.startswith((";", "/")) or SESSION.fullmatch(name)
+    return bool(value and (named or _TOKEN.fullmatch(value)))
 
 
 def sequence_of(url: str, pattern: Pattern) -> tuple[str, int] | None:

@@ -92,7 +92,7 @@ class _Family:
     same: int = 0
     last_text: str = ""
     equal: int = 0
-    needless: bool = False
+    needless: bool = False  # whether a parameter of its addresses changes nothing
     names: set[str] = field(default_factory=set)
     names_equal: set[str] = field(default_factory=set)
     dull: dict[str, float] = field(default_factory=dict)  # of each pattern, how little its last pages brought
@@ -203,7 +203,7 @@ class Traps:
         self._found: dict[str, Trap] = {}
         self._closed_names: set[str] = set()
         self._closed_roots: set[str] = set()
-        self._parameters: dict[str, _Parameter] = {}
+        self._parameters: dict[tuple[str, bool], _Parameter] = {}  # by name, numbers of sessions apart
         self._texts: dict[str, str] = {}  # of addresses, with and without each of their parameters
         self._seen: set[str] = set()  # texts of all pages
 
@@ -353,7 +353,8 @@ class Traps:
     def _compare(self, url: str, pattern: Pattern, text: str, *, news: bool) -> None:
         """Compare a page with those that lack one of its parameters, or have another value of it."""
         for bare, name, value in without_each(url):
-            known = self._parameters.setdefault(name, _Parameter(is_session(name, value)))
+            key = name, is_session(name, value)
+            known = self._parameters.setdefault(key, _Parameter(key[1]))
             if bare not in self._texts:
                 known.first += 1
             elif self._texts[bare] == text and not (news and not known.session):
@@ -388,8 +389,8 @@ class Traps:
 
     def _changing_nothing(self, url: str) -> Trap | None:
         """Return the trap of a parameter without which a page was fetched that is the same."""
-        for bare, name, _ in without_each(url):
-            known = self._parameters.get(name)
+        for bare, name, value in without_each(url):
+            known = self._parameters.get((name, is_session(name, value)))
             if known is None or bare not in self._texts or not known.changes_nothing(bare):
                 continue
             shown, compared = f"{name}=…", known.equal + known.different
