@@ -234,3 +234,22 @@ def test_what_is_surely_endless_is_said_and_not_missed() -> None:
     assert audit.pages["orphan"].notna().all()
     assert "robots.txt may close it" in " ".join(found(audit, "crawl_trap").values())
     assert "one_inlink" not in audit.issues.attrs["webanalytics"]["rules_not_tried"]
+
+
+def test_a_parameter_that_changes_nothing_is_said_and_is_no_issue() -> None:
+    def lamp(number: int) -> bytes:
+        links = (f"<a href=/{(number + step) % 30}?ref={step}>next</a>" for step in range(1, 6))
+        return page(
+            f"Lamp {number}", f"<p>{words(number)}</p><a href=/{(number + 1) % 30}>on</a>{''.join(links)}"
+        )
+
+    pages = {f"/{number}": lamp(number) for number in range(30)}
+    pages |= {f"{path}?ref={value}": made for path, made in pages.items() for value in range(1, 6)}
+    with warnings.catch_warnings(), SiteServer({**pages, "/": page("Home", "<a href=/0>0</a>")}) as site:
+        warnings.simplefilter("error", IncompleteRunWarning)
+        audit = wa.crawl(site.url, **OPTIONS)
+    assert {f"{site.url}/{number}" for number in range(30)} <= set(audit.raw["url"])
+    assert audit.traps[["pattern", "kind"]].to_numpy().tolist() == [["ref=…", "parameter"]]
+    assert "ref=… was left as a parameter that changes nothing after" in audit.origin.crawl.stopped
+    assert audit.origin.crawl.whole
+    assert found(audit, "crawl_trap") == {}

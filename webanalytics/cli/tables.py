@@ -263,9 +263,8 @@ def _answer(call: Callable[[], pd.DataFrame | Audit], arguments: argparse.Namesp
     except (AuditInterrupted, HostedError, WriteError) as error:
         if error.rows is None:
             raise
-        status = UNWRITTEN if isinstance(error, WriteError) else 2
-        if isinstance(error, AuditInterrupted):
-            status = status_of(error)
+        cut = isinstance(error, AuditInterrupted)
+        status = status_of(error) if cut else UNWRITTEN if isinstance(error, WriteError) else 2
         with keeping(error.rows, told=error.rows >= MANY):
             _say(_without_attributes(error))
             return _finish(error.partial, arguments, status) or status

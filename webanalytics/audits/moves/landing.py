@@ -147,10 +147,11 @@ def _table(plan: Any) -> pd.DataFrame:
 
 def _addresses(cells: pd.Series[Any]) -> list[str]:
     """Return addresses in normal form, '' for an empty cell; raises `ParameterError` for another text."""
-    for cell in cells[cells.map(normal_address) == ""]:
+    found = cells.map(normal_address)
+    for cell in cells[found == ""]:
         if isinstance(cell, str) and cell.strip():
             raise ParameterError.on("plan", f"names {shortened(one_line(cell), 100)!r}, which is no address")
-    return cells.map(normal_address).tolist()
+    return found.tolist()
 
 
 def _origin(site: str) -> str:
