@@ -246,7 +246,7 @@ def test_through_socks(authority: Authority) -> None:
     assert set(sites.lines) == {*(f"{host}:443" for host in (OPEN, STAGING, SHOP)), "unknown.tea.invalid:80"}
     assert no_tls["error_type"].tolist() == ["tls", "blocked"]
     assert denied["error"].unique().tolist() == [
-        "The proxy asks for a user name and a password; `proxy=` takes them."
+        "The proxy asks for a user name and a password, or refuses those it was sent; `proxy=` takes them."
     ]
     assert unknown["error"].tolist() == ["The proxy does not connect to the server (SOCKS 4)."]
     assert gone["error"].tolist() == ["The proxy cannot be reached."]

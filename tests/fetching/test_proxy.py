@@ -95,10 +95,12 @@ def test_https_is_a_tunnel_that_the_host_does_not_see_the_password_in(proxy: For
     assert "t0ken-abc" not in proxy.heads[0]
 
 
+@pytest.mark.parametrize("login", ["", "ann:wrong@"])
 @pytest.mark.parametrize("url", ["http://93.184.215.14/", "https://93.184.215.14/"])
-def test_its_407_is_named_as_its_own(proxy: ForwardProxy, url: str) -> None:
-    row = fetched(url, proxy=f"http://127.0.0.1:{proxy.port}")
-    assert row["error"] == "The proxy asks for a user name and a password; `proxy=` takes them."
+def test_its_407_is_named_as_its_own(proxy: ForwardProxy, url: str, login: str) -> None:
+    row = fetched(url, proxy=f"http://{login}127.0.0.1:{proxy.port}")
+    asks = "The proxy asks for a user name and a password, or refuses those it was sent"
+    assert row["error"] == f"{asks}; `proxy=` takes them."
 
 
 @pytest.mark.parametrize("url", ["http://93.184.215.14/", "https://93.184.215.14/"])

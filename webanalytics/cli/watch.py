@@ -32,6 +32,7 @@ from webanalytics.audits.history import folder as folders
 from webanalytics.audits.history import messages
 from webanalytics.audits.history.alerts import OPTIONS, View, grouped, judge
 from webanalytics.audits.history.history import History, periods
+from webanalytics.audits.moves.landing import planned_in
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.storage.folders import reading
 from webanalytics.cli.access_files import PLACES
@@ -128,6 +129,8 @@ def _alert(alert: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     made |= {"plan": str(folder / made["plan"])} if "plan" in made else {}
     if not Path(made.get("plan", __file__)).is_file():
         raise _wrong("alert", "have a `plan` that is a file")
+    if "plan" in made:
+        planned_in(made["plan"])
     return made | {"of": [int(runs[1]), int(runs[2])]}
 
 

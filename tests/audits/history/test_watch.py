@@ -83,6 +83,14 @@ def test_a_wrong_file_is_refused_before_any_work(
     assert [item.name for item in tmp_path.iterdir()] == ["site.toml"]
 
 
+def test_a_wrong_plan_is_refused_before_any_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    watched = Watch(tmp_path, '[[alert]]\nwhen = "redirects"\nplan = "plan.csv"\n')
+    (tmp_path / "plan.csv").write_text("old,new\nhttps://a.example/,not an address\n")
+    assert main(["watch", str(watched.config)]) == 2
+    assert "names 'not an address', which is no address" in capsys.readouterr().err
+    assert not (tmp_path / "history").exists()
+
+
 def test_two_watches_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fcntl = pytest.importorskip("fcntl", reason="Windows has no such locks")
     watched = Watch(tmp_path, "")

@@ -96,10 +96,8 @@ async def check_redirects(
     """
     if report is not None and Path(report).suffix.lower() not in {".html", ".htm"}:
         raise ParameterError.must_be("report", "a file that ends in .html")
-    given = _table(plan)
+    planned = planned_in(plan)
     base = None if site is None else _origin(site)
-    olds, news = (_addresses(given[name]) for name in ("old", "new"))
-    planned = {url: new for url, new in zip(olds, news, strict=True) if url}
     rest = [] if old is None else (await pages_of(old, "old", dict(options)))["url"].tolist()
     forgotten = [url for url in rest if url not in planned]
     asked = [url if base is None else _at(url, base) for url in (*planned, *forgotten)]
@@ -132,6 +130,13 @@ def _write_report(found: pd.DataFrame, path: Path) -> None:
         temporary.write_text(
             f"{head}<body style='margin:2em;font:1em system-ui,sans-serif'>{as_html(overview)}", "utf-8"
         )
+
+
+def planned_in(plan: Any) -> dict[str, str]:
+    """Return the new address of each old one, '' for none; raises `ParameterError` for what is no plan."""
+    given = _table(plan)
+    olds, news = (_addresses(given[name]) for name in ("old", "new"))
+    return {url: new for url, new in zip(olds, news, strict=True) if url}
 
 
 def _table(plan: Any) -> pd.DataFrame:
