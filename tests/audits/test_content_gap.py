@@ -154,3 +154,8 @@ def test_parts_of_one_audit_are_compared_by_their_own_rows() -> None:
     assert "brass" not in gap["keyword"].tolist()
     assert set(ours.keywords(ngrams=(1, 1))["url"]) == {"https://a.example/shop/1"}
     assert "repair" not in ours.keywords("site", ngrams=(1, 1))["keyword"].tolist()
+
+
+def test_a_page_that_two_audits_have_counts_once() -> None:
+    ours, theirs = texts(ours=LAMPS * 3), texts(other=TIDES * 3)
+    assert wa.content_gap(ours, [theirs, theirs.copy()]).equals(wa.content_gap(ours, theirs))

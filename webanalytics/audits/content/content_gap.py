@@ -140,10 +140,13 @@ def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str
 
 
 def _joined(sides: Iterable[Terms]) -> Terms:
+    """Return the terms of several sources; a page that two of them have counts once."""
     made = Terms()
     for side in sides:
+        known = {page.name for page in made.pages} - {""}
         numbers = made.vocabulary.numbers(side.vocabulary.names, side.vocabulary.hashes)
-        made.pages += [page._replace(terms=numbers[page.terms]) for page in side.pages]
+        further = (page for page in side.pages if page.name not in known)
+        made.pages += [page._replace(terms=numbers[page.terms]) for page in further]
     return made
 
 
