@@ -39,7 +39,7 @@ LINKS = {"links": [f"{HOST}/a", f"{HOST}/b"]}
 LONG = prose("long", 400)
 CHANGED = " ".join(LONG.split()[:-3]) + " something else here"
 REWRITTEN = " ".join(LONG.split()[:200]) + " " + prose("other", 200)
-PROBLEM = ["It names no sitemap."]
+PROBLEM = ["It is not a text in UTF-8."]
 CASES: dict[str, Callable[[], Case]] = {
     "noindex": lambda: Case(
         site(
@@ -361,7 +361,7 @@ CASES: dict[str, Callable[[], Case]] = {
         site(page("/a"), page("/"), robots={HOST: PROBLEM}),
         {1},
         site(page("/a"), robots={HOST: [], "https://other.example": PROBLEM}),
-        f"{HOST}/robots.txt: It names no sitemap.",
+        f"{HOST}/robots.txt: It is not a text in UTF-8.",
     ),
     "http_page": lambda: Case(
         site(page("http://example.org/a")),

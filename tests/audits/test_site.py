@@ -150,6 +150,8 @@ def test_values_of_hreflang(code: str, part: str) -> None:
     "text",
     [
         GOOD,
+        "",
+        "User-agent: *\nDisallow: /cart\n",
         GOOD.encode(),
         b"\xef\xbb\xbf" + GOOD.encode(),
         GOOD.replace("\n", "\r\n"),
@@ -167,7 +169,6 @@ def test_a_good_robots_txt_has_no_problems(text: str | bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "It names no sitemap."),
         ("<!DOCTYPE html><html><body>404</body></html>", "It is a web page, not a plain text of rules."),
         (b"\x1f\x8b\x08\x00\x00\x00", "It is not a text in UTF-8."),
         ("\ufffd" * 30, "It is not a text in UTF-8."),

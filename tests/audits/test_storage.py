@@ -31,7 +31,7 @@ SITEMAP = pd.DataFrame({"url": [HOME, None], "priority": [0.5, np.nan], "status"
 
 @pytest.fixture(scope="module")
 def made() -> wa.Audit:
-    return wa.Audit(audit(), Origin(SITEMAP, {"https://lamps.example": ["It names no sitemap."]}))
+    return wa.Audit(audit(), Origin(SITEMAP, {"https://lamps.example": ["Line 2 names no user agent."]}))
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_an_audit_comes_back_as_it_was(made: wa.Audit, folder: Path) -> None:
     assert list(loaded.raw.loc[0, "keywords"]) == list(made.raw.loc[0, "keywords"]), (
         "the order of a dict is kept"
     )
-    assert loaded.site.robots == {"https://lamps.example": ["It names no sitemap."]}
+    assert loaded.site.robots == {"https://lamps.example": ["Line 2 names no user agent."]}
     assert_frame_equal(loaded.site.sitemap, SITEMAP.astype({"url": SITEMAP["url"].dtype}))
     assert_frame_equal(loaded.issues, made.issues)
     assert loaded.issues.attrs == made.issues.attrs

@@ -87,7 +87,7 @@ def test_the_robots_txt_of_all_hosts_of_the_site_and_of_no_other() -> None:
         site.url: "Disallow: /z",
         other.url: "Disallow: /x",
     }
-    assert [len(problems) for problems in found.origin.robots.values()] == [1, 2]  # one names no sitemap
+    assert [len(problems) for problems in found.origin.robots.values()] == [0, 1]
     assert found.origin.crawl is not None
     assert away.url + "/" in found.origin.crawl.checked["url"].tolist()
 

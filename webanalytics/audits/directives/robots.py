@@ -117,13 +117,14 @@ def robots_problems(text: str | bytes) -> list[str]:
     Notes
     -----
     RFC 9309, and "How Google interprets the robots.txt specification" (developers.google.com/search/docs/
-    crawling-indexing/robots/robots_txt), which has the fields that are read and the limit of 500 KiB.
+    crawling-indexing/robots/robots_txt), which has the fields that are read and the limit of 500 KiB. Neither
+    asks for the name of a sitemap.
 
     Examples
     --------
-    >>> robots_problems("User-agent: *\nDisalow: /cart\n\nSitemap: https://example.org/sitemap.xml\n")
+    >>> robots_problems("User-agent: *\nDisalow: /cart\n")
     ['Line 2 has an unknown directive: "Disalow".']
-    >>> robots_problems("User-agent: *\nDisallow:\nSitemap: https://example.org/sitemap.xml\n")
+    >>> robots_problems("User-agent: *\nDisallow:\n")
     []
     """
     content = text.encode("utf-8", "replace") if isinstance(text, str) else text
@@ -138,7 +139,7 @@ def robots_problems(text: str | bytes) -> list[str]:
     reader = _Reader()
     for number, line in enumerate(whole.splitlines(), 1):
         reader.read(number, line.partition("#")[0])
-    return [*_closed(content), *problems, *reader.lines(), *reader.missing()]
+    return [*_closed(content), *problems, *reader.lines()]
 
 
 def _closed(content: bytes) -> Iterator[str]:
@@ -163,7 +164,6 @@ class _Reader:
         self._unknown: list[str] = []
         self._odd: list[str] = []
         self._named = False
-        self._sitemaps = 0
 
     def read(self, number: int, line: str) -> None:
         line = line.strip()
@@ -193,7 +193,6 @@ class _Reader:
         self._named = True
 
     def _sitemap(self, number: int, value: str) -> None:
-        self._sitemaps += 1
         if not re.match("(?a:https?)://[^/]", value, re.IGNORECASE):
             self._odd.append(f'Line {number} names a sitemap without its full address: "{_shown(value)}".')
 
@@ -220,10 +219,6 @@ class _Reader:
             yield from sentences[:_MOST_LINES]
             if len(sentences) > _MOST_LINES:
                 yield f"There are {len(sentences) - _MOST_LINES:,} more lines of that kind."
-
-    def missing(self) -> Iterator[str]:
-        if not self._sitemaps:
-            yield "It names no sitemap."
 
 
 def _shown(text: str) -> str:
