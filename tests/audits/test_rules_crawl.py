@@ -287,3 +287,9 @@ def test_a_circle_of_many_parts_is_shown_by_its_first_and_says_that_there_are_mo
     (finding,) = RULES["pagination_loop"].find(site.site, None)
     shown = [f"{HOST}/{part}" for part in range(4)]
     assert (finding.value, finding.evidence) == (6, " → ".join([*shown, "…", f"{HOST}/0"]))
+
+
+def test_a_series_that_is_closed_as_a_whole_loses_nothing() -> None:
+    closed = [page(path, robots="noindex") for path in ("/list", "/list/2")]
+    assert found(series(*closed, robots="noindex"), "pagination_noindex") == {}
+    assert set(found(series(closed[1], robots="noindex"), "pagination_noindex")) == {"/list/2", "/list/3"}

@@ -107,9 +107,13 @@ def _later(site: Site) -> dict[int, int]:
 
 
 def _noindex(site: Site, _: Any) -> Iterator[Finding]:
-    closed = site.values("noindex")
-    for row, before in sorted(_later(site).items()):
-        if closed[row] and site.good[row]:
+    closed, later = site.values("noindex"), _later(site)
+    for row, before in sorted(later.items()):
+        first, seen = before, {row}
+        while first in later and first not in seen:
+            seen.add(first)
+            first = later[first]
+        if closed[row] and site.good[row] and not (first >= 0 and closed[first]):
             after = f"It comes after {site.name(before)}." if before >= 0 else ""
             yield Finding(row, None, after)
 
