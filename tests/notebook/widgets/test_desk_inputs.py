@@ -60,6 +60,14 @@ def test_a_site_without_a_sitemap_is_one_page() -> None:
     assert "Only this page was audited" in desk.message
 
 
+def test_a_site_that_does_not_answer_has_not_said_that_it_has_no_sitemap() -> None:
+    desk = desk_for([])
+    desk.form.site.value = "http://127.0.0.1:9"
+    run(desk)
+    assert "No sitemap was found: 127.0.0.1:9 did not answer." in desk.message
+    assert "names none" not in desk.message
+
+
 def test_pages_of_a_sitemap_are_bounded_and_come_after_those_given() -> None:
     pages = {**PAGES, "/x": b"<title>X</title>", "/sitemap.xml": SITEMAP.encode()}
     with SiteServer(pages) as server:
