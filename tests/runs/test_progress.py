@@ -78,3 +78,21 @@ def test_await_works_in_a_cell_and_progress_can_be_off() -> None:
         """
     )
     assert [output.get("text") for output in outputs] == ["2 1\n"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_the_widget_of_a_call_that_grows_is_as_full_as_it_says() -> None:
+    outputs, _ = run_cell(
+        """
+        from webanalytics.runs.boundary import Run
+        from webanalytics.runs.partial import Partial
+        run = Run()
+        run.emit = lambda event: event()
+        run.start(1, Partial(list, lambda: 0), "crawl", True, grows=True)
+        run.step(1)
+        run.grow(40)
+        drawn = run._bar.container.children[1]
+        print(drawn.value / drawn.max)
+        """
+    )
+    assert [output.text for output in outputs if output.output_type == "stream"] == ["0.025\n"]

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -58,11 +58,8 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
                 hint = ": `access` has those of each host."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         check_served(function.__name__, kind, key)
-    try:
+    with suppress(TypeError):  # raised below, in Python's words and not chained to this one
         signature.bind(*args, **kwargs)
-    except TypeError:
-        pass  # raised below, in Python's words and not chained to this one
-    else:
         return
     function(*args, **kwargs)
 
@@ -189,6 +186,8 @@ class Run:
 
         def show(bar: Any) -> None:
             bar.total = total
+            if hasattr(bar, "container"):  # a widget, which knows its end from the beginning
+                bar.container.children[1].max = total
             bar.refresh()
 
         if total != self.total:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import os
 import random
 import re
@@ -21,6 +22,7 @@ from tests.effort import PROCESS_SECONDS
 from webanalytics.audits.history import folder as folders
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import crawl_site
+from webanalytics.notebook.charts.timeline import timeline
 from webanalytics.runs.storage.store import Store
 
 LETTERS = random.Random(3)
@@ -85,6 +87,14 @@ def test_what_is_asked_of_a_history(three: Any, tmp_path: Path) -> None:
     assert three.load("2026-10").pages["title"].tolist() == loaded[1].pages["title"].tolist()
     assert three.load(datetime.date(2026, 10, 1)).origin.date == three.dates[1].isoformat()  # type: ignore[arg-type]
     assert three.load(three.dates[1]).origin.date == three.dates[1].isoformat()
+    moment = three.dates[1]
+    for said in (
+        moment.tz_convert("Asia/Tokyo"),
+        moment.tz_localize(None),
+        "2026-10-01T02:00",
+        "2026-09-30T22:00-04:00",
+    ):
+        assert three.load(said).origin.date == moment.isoformat()
     assert len(three.since(datetime.date(2026, 10, 1))) == 2  # type: ignore[arg-type]
     assert three.compare(after="2026-10").before.origin.date == three.dates[0].isoformat()
     changed = three.compare().changes
@@ -273,6 +283,8 @@ def test_wrong_calls(three: Any, tmp_path: Path) -> None:
         (lambda: three.since("2026-13"), "2026-10"),
         (lambda: three.load("2020"), "date"),
         (lambda: three.load("2026-1"), "`date`"),
+        (lambda: three.load("2026-10-01T"), "`date`"),
+        (lambda: three.load("2026-10-01T02:00:00+01:00"), "`date`"),
         (lambda: three.compare("2026-11"), "`before`"),
         (lambda: three.compare("2026-1", "2026-11"), "`before`"),
         (lambda: three.compare(after="2026-09"), "`before`"),
@@ -300,6 +312,41 @@ def test_damage_is_noticed(three: Any) -> None:
         three.scores()
     with pytest.raises(ParameterError, match=r"`folder`.*unchanged"):
         three.append(audited({"": html(1)}, "2027-01-01"))
+
+
+@pytest.mark.parametrize(
+    "change", [{"date": "yesterday"}, {"date": "2026-09-29T02:00:00+00:00"}, {"issues": None}]
+)
+def test_a_file_that_is_no_run_is_named_a_fault_of_the_folder(three: Any, change: dict[str, Any]) -> None:
+    run = min(path for path in three.folder.iterdir() if path.name.startswith("run"))
+    said = {**json.loads(run.read_text()), **change}
+    run.write_text(json.dumps({name: value for name, value in said.items() if value is not None}))
+    for call in (three.scores, three.load, lambda: three.page("https://a.example/tea"), three.thin):
+        with pytest.raises(ParameterError, match=r"`folder`.*unchanged"):
+            call()
+
+
+def test_another_file_in_the_folder_is_named(three: Any) -> None:
+    (three.folder / "notes.txt").write_text("mine")
+    with pytest.raises(ParameterError, match=r"and no `notes\.txt`"):
+        three.append(audited({"": html(1)}, "2027-01-01"))
+
+
+def test_a_history_that_is_not_there_yet_has_moments_too(tmp_path: Path) -> None:
+    none = wa.history(tmp_path / "none")
+    for dates in (none.dates, none.thin()):
+        assert len(dates) == 0
+        assert str(dates.tz) == "UTC"
+
+
+def test_an_audit_that_is_made_again_at_once_hides_no_bars() -> None:
+    days = [*pd.date_range("2026-11-01", periods=20, tz="UTC"), pd.Timestamp("2026-11-20T00:00:30", tz="UTC")]
+    axes = timeline(pd.DataFrame({"date": days, "score": 70.0, "high": 3, "medium": 9}))
+    left, *_ = axes.figure.axes[1].containers
+    axes.figure.draw_without_rendering()
+    points = [bar.get_window_extent().width * 72 / axes.figure.dpi for bar in left]
+    assert min(points[:19]) > 5
+    assert min(points) > 0.5
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import zipfile
 
 import pandas as pd
 import pytest
+from lxml import html
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
@@ -58,6 +59,33 @@ def test_a_site_without_a_sitemap_is_one_page() -> None:
     assert frame["url"].tolist() == [server.url + "/a"]
     assert "No sitemap was found" in desk.message
     assert "Only this page was audited" in desk.message
+
+
+def test_how_a_run_ended_is_a_message_for_screen_readers() -> None:
+    """https://www.w3.org/TR/WCAG22/#status-messages: by a role, as techniques ARIA19 and ARIA22 have it."""
+    desk = desk_for(["notes"])
+    shown = []
+    desk._status.observe(lambda change: shown.append(html.fromstring(change["new"])), "value")
+    desk.form.run.click()
+    desk.form.urls.value = "http://127.0.0.1:9/"
+    run(desk)
+    saved = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea</title><p>Tea"]})
+    desk = app(saved)
+    desk._status.observe(lambda change: shown.append(html.fromstring(change["new"])), "value")
+    run(desk)
+    roles = [(text.text_content(), text.xpath("//@role")) for text in shown]
+    assert [role for said, role in roles if "“Site or sitemap” is empty" in said] == [["alert"]]
+    assert [role for said, role in roles if "none was read" in said] == [["alert"]]
+    assert [role for said, role in roles if said.endswith("1 page read.")] == [["status"]]
+    assert {role for said, (role,) in roles if said.startswith("Starting") or "answers" in said} == {"none"}
+
+
+def test_a_site_that_does_not_answer_has_not_said_that_it_has_no_sitemap() -> None:
+    desk = desk_for([])
+    desk.form.site.value = "http://127.0.0.1:9"
+    run(desk)
+    assert "No sitemap was found: 127.0.0.1:9 did not answer." in desk.message
+    assert "names none" not in desk.message
 
 
 def test_pages_of_a_sitemap_are_bounded_and_come_after_those_given() -> None:

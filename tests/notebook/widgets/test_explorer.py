@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from lxml import html
 from PIL import Image
 
 import webanalytics as wa
@@ -81,6 +82,32 @@ def test_figures(frame: pd.DataFrame) -> None:
     words = {word: (count, pages) for word, count, pages in summary["keywords"]}
     assert words["cake"] == (36, 3)
     assert words["coffee"][1] == 1
+
+
+def test_figures_leave_out_texts_that_no_scale_fits() -> None:
+    long = "The lamp is made of brass. It burns for a night. You can order it here. We send it soon. " * 3
+    texts = {"a": long, "b": "Incomprehensibilities notwithstanding", "c": "Internationalisation"}
+    pages = {
+        f"https://a.example/{name}": f"<html lang=en><title>T</title><p>{text}"
+        for name, text in texts.items()
+    }
+    audit = wa.audit(pd.DataFrame({"url": list(pages), "html": list(pages.values())}), progress=False)
+    figures = {name: (value, note) for name, value, note in explore(audit)._content["summary"]["figures"]}
+    grade, ease = audit.raw.loc[0, ["averageGradeLevel", "fleschReadingEase"]]
+    assert figures["Median grade"] == (f"{grade:.1f}", "of 1 page in English")
+    assert figures["Median Flesch ease"] == (f"{ease:.1f}", "of 1 page")
+
+
+def test_what_a_notebook_without_a_kernel_shows_is_said_as_in_the_explorer() -> None:
+    pages = {
+        f"https://a.example/{n}": f"<html lang=en><title>Tea {n}</title><p>Tea is good." for n in range(3)
+    }
+    shown = html.fromstring(
+        explore(wa.audit(pd.DataFrame({"url": list(pages), "html": list(pages.values())})))._repr_html_()
+    ).text_content()
+    assert not re.search(r"\b1 (points|languages|types)", shown)
+    assert re.search(r"Score [\d.]+ of 100 · Pages 3 · Read 3 ", shown)
+    assert " 1 point" in shown
 
 
 def test_figures_are_those_of_the_audit_itself() -> None:

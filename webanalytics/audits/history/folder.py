@@ -24,7 +24,7 @@ from webanalytics.audits.storage.folders import described, reading, restored
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError, reason
 from webanalytics.files import claim
-from webanalytics.runs.frames.arrow import LAYOUT, declared, unpacked
+from webanalytics.runs.frames.arrow import LAYOUT, Unreadable, declared, unpacked
 from webanalytics.runs.frames.schema import frame_of
 from webanalytics.runs.storage.store import (
     NAMED_DIGITS,
@@ -33,6 +33,7 @@ from webanalytics.runs.storage.store import (
     is_address,
     need_pyarrow,
     refusal,
+    shown,
 )
 from webanalytics.thresholds import PRIORITIES
 
@@ -43,6 +44,7 @@ LOCK_SECONDS = 120.0
 _COUNTS: dict[str, Dtype] = dict.fromkeys((*PRIORITIES, "issues"), "integer")
 _OF_RUNS: dict[str, Dtype] = {"date": "object", "pages": "integer", "score": "float"}
 _SCORES: dict[str, Dtype] = {**_OF_RUNS, **_COUNTS, "good": "boolean"}
+_KNOWN = frozenset(("score", "untried", "pages", "issues", "rules", "good", "audit", "tables"))
 Run = dict[str, Any]
 """What is known of a run: its date, counts, manifest, and where its tables are."""
 
@@ -92,7 +94,12 @@ def runs_of(store: Store) -> list[Run]:
     """Return the runs, the first one first; none where there is no history yet."""
     there = isinstance(store, _Away) or store.path.is_dir()
     names = sorted(filter(_RUN.fullmatch, store.names())) if there else []
-    return [replace(store, manifest=name).read_manifest() for name in names]
+    runs: list[Run] = [replace(store, manifest=name).read_manifest() for name in names]
+    for name, run in zip(names, runs, strict=True):
+        read_at = datetime.strptime(name, "run-%Y%m%dT%H%M%SZ.json").replace(tzinfo=UTC)
+        if run["date"] != read_at.isoformat() or not run.keys() >= _KNOWN:
+            raise Unreadable
+    return runs
 
 
 def dated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -162,15 +169,14 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
     json.dumps(run, allow_nan=False)  # raises before anything is written
     try:
         store.make()
-        if any(
-            not (_PART.fullmatch(name) or _RUN.fullmatch(name) or name[0] == ".") for name in store.names()
-        ):
-            raise refusal(parameter, "that is empty or holds a history")
+        ours = (_PART.fullmatch, _RUN.fullmatch, re.compile(r"\..*", re.S).fullmatch)
+        for name in store.names():
+            if not any(fits(name) for fits in ours):
+                raise refusal(parameter, f"that is empty or holds a history, and no `{shown(name)}`")
         with alone(store, parameter):
             with reading(store, parameter):
-                others = [other for other in runs_of(store) if other["date"] != date]
-                entry = others[-1]["tables"]["pages"] if others else None
-                before = None if entry is None else (entry, read(store, entry, None, {}))
+                others = [other["tables"]["pages"] for other in runs_of(store) if other["date"] != date]
+                before = (others[-1], read(store, others[-1], None, {})) if others else None
             for name, table in tables.items():
                 run["tables"][name] = (
                     written(store, table, before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -57,7 +58,7 @@ class History:
     @property
     def dates(self) -> pd.DatetimeIndex:
         """When the pages were read, in UTC."""
-        return pd.DatetimeIndex([run["date"] for run in self._runs], name="date")
+        return _dates(self._runs)
 
     def scores(self) -> pd.DataFrame:
         """Return a row for each audit: date, pages, score, issues as counted then, and if pages were read."""
@@ -109,16 +110,16 @@ class History:
         return History(self.folder, max(str(date), self._since))
 
     def load(self, date: str = "") -> Audit:
-        """Return the last audit, or the last of a day, month or year."""
+        """Return the last audit, the last of a day, month or year, or that of a moment."""
         return self._audit(self._run(date, "date"))
 
     def _run(self, date: str, parameter: str) -> folders.Run:
-        moment = str(date).replace(" ", "T")
-        begins = moment if not moment or _DAY.fullmatch(moment) else f"{moment}$"
-        found = [run for run in self._runs if f"{run['date']}$".startswith(begins)]
-        if not found:
-            raise ParameterError.must_be(parameter, "the day of an audit that the history has")
-        return found[-1]
+        runs, begins = self._runs, str(date)
+        with suppress(ParameterError):  # what is neither day nor moment is none of an audit
+            begins = begins if not begins or _DAY.fullmatch(begins) else folders.moment(begins)
+            if found := [run for run in runs if run["date"].startswith(begins)]:
+                return found[-1]
+        raise ParameterError.must_be(parameter, "the day of an audit that the history has")
 
     def _audit(self, run: folders.Run) -> Audit:
         with reading(self._store, "folder"):
@@ -149,6 +150,8 @@ class History:
         Several periods have commas: ``"weekly after 30 days, monthly after 365 days"``.
         """
         limits = periods(keep)
+        if not len(self):
+            return self.dates
         with reading(self._store, "folder"), folders.alone(self._store):
             runs, chosen = folders.runs_of(self._store), dict[object, int]()
             moments = [pd.Timestamp(run["date"]).tz_localize(None) for run in runs]
@@ -160,9 +163,7 @@ class History:
                     chosen[key] = place
             kept = {*chosen.values(), len(runs) - 1}
             folders.keep_only(self._store, [run for place, run in enumerate(runs) if place in kept])
-        return pd.DatetimeIndex(
-            [run["date"] for place, run in enumerate(runs) if place not in kept], name="date"
-        )
+        return _dates([run for place, run in enumerate(runs) if place not in kept])
 
 
 def periods(keep: str, parameter: str = "keep") -> list[tuple[int, str]]:
@@ -171,6 +172,10 @@ def periods(keep: str, parameter: str = "keep") -> list[tuple[int, str]]:
     if not all(steps):
         raise ParameterError.must_be(parameter, 'such as "monthly after 90 days"')
     return sorted((int(step[2]), PERIODS[step[1]]) for step in steps if step)
+
+
+def _dates(runs: Sequence[folders.Run]) -> pd.DatetimeIndex:
+    return pd.DatetimeIndex(folders.dated(pd.DataFrame({"date": [run["date"] for run in runs]}))["date"])
 
 
 def _same(name: str, old: Any, new: Any) -> bool:

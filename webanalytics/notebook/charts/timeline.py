@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib import dates
 from matplotlib.axes import Axes
@@ -20,7 +21,8 @@ def timeline(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None =
     ax = style.start(ax, 3.2)
     days: Any = dates.date2num(pd.to_datetime(rows["date"]))  # type: ignore[no-untyped-call]
     bars, bottom = ax.twinx(), data.numbers(rows["high"]) * 0
-    width = min([*(days[1:] - days[:-1]), 30]) * 0.7
+    apart = np.diff(days, prepend=-np.inf, append=np.inf)  # an audit soon after another makes two bars narrow
+    width = np.clip(np.minimum(apart[:-1], apart[1:]), (days[-1:] - days[:1]) / 300, 30) * 0.7
     for name in ("high", "medium"):
         counts = data.numbers(rows[name])
         bars.bar(days, counts, width, bottom, color=FILLS[name], alpha=0.45, label=f"{name} issues (right)")

@@ -24,7 +24,7 @@ from webanalytics.notebook.desk.form import Form, of_fields, read_upload, urls_i
 from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
 from webanalytics.notebook.desk.site import is_sitemap
 from webanalytics.notebook.explorer.explorer import Explorer
-from webanalytics.notebook.widgets.parts import NOT_IN_MARIMO, TONES, as_text, named, panel, paragraph
+from webanalytics.notebook.widgets.parts import NOT_IN_MARIMO, as_text, named, panel, status_line
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.frames.foreign import as_pandas
@@ -312,8 +312,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
 
     def _say(self, text: str, tone: str = "plain") -> None:
         self.message = text = of_fields(text)
-        mark = f"border-left:4px solid {TONES[tone]};padding-left:8px" if tone != "plain" else ""
-        self._status.value = panel(paragraph(as_text(text), mark))
+        self._status.value = status_line(text, tone)
 
     def join(self, seconds: float | None = None) -> bool:
         """Wait for a run in a background thread, and return whether it has finished."""

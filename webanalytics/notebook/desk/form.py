@@ -185,7 +185,7 @@ class Form:
         self.crawl = _tick(False, "Crawl from this address: follow its links", margin="0")
         self.crawl.tooltip = "Follow links instead of reading the sitemap alone"
         self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description=TITLES["upload"])
-        self.upload.layout.width = "auto"
+        self.upload.layout = w.Layout(width="auto", flex="0 0 auto")
         self.search = w.FileUpload(
             accept=".csv,.tsv,.gz,.zip,.xlsx",
             multiple=False,
@@ -302,8 +302,7 @@ class Form:
         """Return the options of a run; raises `ParameterError` for those that are none."""
         opened = self.access.options(self.site.value.strip())
         if self.where.value == HERE:
-            fields = self.numbers | self.flags
-            values = {key: field.value for key, field in fields.items()}
+            values = {key: field.value for key, field in (self.numbers | self.flags).items()}
             return {"backend": None, **values, "render": self.render.value, **opened}
         chosen: dict[str, Any] = {"backend": self.backend(), **opened}
         if self.numbers["concurrency"].value != options.concurrency:  # else the backend checks it

@@ -88,44 +88,34 @@ async def find_sitemaps(text: str, options: Mapping[str, Any]) -> Found:
         for address in tries:
             parts = urlsplit(address)
             origin = f"{parts.scheme}://{parts.netloc}"
-            sitemaps, error = await _children(fetcher, f"{origin}/robots.txt", LARGEST_ROBOTS)
-            if sitemaps:
+            robots, error = await _read(fetcher, f"{origin}/robots.txt", LARGEST_ROBOTS)
+            named = dict.fromkeys(robots.children) if robots else ()
+            if sitemaps := tuple(url for url in named if url.startswith(("http://", "https://"))):
                 more = f" and {len(sitemaps) - 1:,} more" if len(sitemaps) > 1 else ""
                 said = f"{OF_SITEMAP} {_short(sitemaps[0])}{more}, which robots.txt names."
                 return Found(sitemaps, said)
             if error in NOT_THERE:
                 continue
             for place in USUAL_PLACES:
-                if await _is_there(fetcher, origin + place):
+                found, _ = await _read(fetcher, origin + place)
+                if found and found.count:
                     said = f"{OF_SITEMAP} {_short(origin + place)}: robots.txt names none, this one is there."
                     return Found((origin + place,), said)
             break
-    said = (
-        f"No sitemap was found: robots.txt of {_short(urlsplit(address).netloc)} names none, and none is "
-        f"at {' or '.join(USUAL_PLACES)}. Only this page was audited; give the address of a sitemap, or "
-        "of pages."
-    )
-    return Found((), said, address)
+    host, places = _short(parts.netloc), " or ".join(USUAL_PLACES)
+    why = f"robots.txt of {host} names none, and none is at {places}"
+    why = f"{host} did not answer" if error in NOT_THERE else why
+    done = "Only this page was audited; give the address of a sitemap, or of pages."
+    return Found((), f"No sitemap was found: {why}. {done}", address)
 
 
-async def _children(fetcher: Fetcher, address: str, most: int) -> tuple[tuple[str, ...], str]:
+async def _read(fetcher: Fetcher, address: str, most: int | None = None) -> tuple[Any, str]:
+    """Return a sitemap or a robots.txt that was read, or the kind of failure."""
     try:
         answer = await fetcher.fetch(address, accept="any", max_bytes=most)
-        found = parse_sitemap(answer.content, address).children
-    except FetchError as error:
-        return (), error.error_type
-    except Problem:
-        return (), ""
-    return tuple(url for url in dict.fromkeys(found) if url.startswith(("http://", "https://"))), ""
-
-
-async def _is_there(fetcher: Fetcher, address: str) -> bool:
-    try:
-        answer = await fetcher.fetch(address, accept="any")
-        document = parse_sitemap(answer.content, answer.final_url)
-    except (FetchError, Problem):
-        return False
-    return bool(document.count)
+        return parse_sitemap(answer.content, address), ""
+    except (FetchError, Problem) as error:
+        return None, error.error_type if isinstance(error, FetchError) else ""
 
 
 async def list_pages(text: str, given: list[str], most: int, options: Mapping[str, Any]) -> Listing:

@@ -181,9 +181,9 @@ class ChartAxes(Axes):
         width, height = (round(side * _NOTEBOOK_DPI) for side in figure.get_size_inches())
         picture = base64.b64encode(stream.getvalue()).decode()
         named = html.escape(self.get_title("left") or self.get_title())
-        follows = f"<style>{_DARK}</style>" if self.theme == "auto" else ""
+        follows, kind = (f"<style>{_DARK}</style>", "wa-picture") if self.theme == "auto" else ("", "")
         shown = (
-            f'{follows}<img class="wa-picture" alt="{named}" width="{width}" height="{height}" '
+            f'{follows}<img class="{kind}" alt="{named}" width="{width}" height="{height}" '
             f'style="max-width:100%;height:auto" src="data:image/png;base64,{picture}">'
         )
         return {"image/png": picture, "text/html": shown}, {"image/png": {"width": width, "height": height}}

@@ -104,8 +104,9 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
     if len(minutes):
         hours, rest = divmod(round(minutes.sum()), 60)
         figures.append(["Reading time", f"{hours:,} h {rest} min" if hours else f"{rest} min", ""])
+    fits = pages["audience"].notna() if list(pages.columns).count("audience") == 1 else slice(None)
     for name, label in (("averageGradeLevel", "Median grade"), ("fleschReadingEase", "Median Flesch ease")):
-        known = numbers(pages, name)
+        known = numbers(pages.loc[fits], name)  # of texts that a scale fits
         if len(known):
             note = f"of {counted(len(known))}"
             note += "" if name == "fleschReadingEase" else " in English"
@@ -141,9 +142,7 @@ def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
                 for value in pages[name].tolist()
                 if not is_missing(value) and value != ""
             ]
-            counts = Counter(values).most_common(8)
-            if counts:
-                rows = [[value, count] for value, count in counts]
+            if rows := [[value, count] for value, count in Counter(values).most_common(8)]:
                 bars.append({"title": title, "key": name, "rows": rows})
     return bars
 

@@ -92,6 +92,13 @@ def panel(content: str) -> str:
     return Markup('<div class="{}" style="color:{}">{}</div>').format(inside, INK, content) if content else ""
 
 
+def status_line(text: str, tone: str) -> str:
+    """Return a sentence as HTML, which screen readers say unless it is plain: how far the work is."""
+    mark = f"border-left:4px solid {TONES[tone]};padding-left:8px" if tone != "plain" else ""
+    role = {"plain": "none", "bad": "alert"}.get(tone, "status")
+    return panel(Markup('<div role="{}">{}</div>').format(role, paragraph(as_text(text), mark)))
+
+
 def download_link(name: str, content: bytes, mime_type: str) -> Markup:
     """Return an HTML link that saves the content under a file name, without a server."""
     data = base64.b64encode(content).decode("ascii")
@@ -145,8 +152,7 @@ class Tool(w.VBox):  # type: ignore[misc]
         backend: Any = None,
     ) -> None:
         self._name, self._purpose = name, purpose
-        self.backend = backend
-        self.button, self.results = button, results
+        self.backend, self.button, self.results = backend, button, results
         self.status = w.HTML()
         self.task: asyncio.Task[None] | None = None
         super().__init__([*form, self.status, results], layout=w.Layout(max_width="880px", padding="4px"))
@@ -157,18 +163,13 @@ class Tool(w.VBox):  # type: ignore[misc]
         chosen = {} if self.backend is None else {"backend": self.backend}
         return {"progress": False, **chosen}
 
-    @property
-    def message(self) -> str:
-        """The status line as plain text."""
-        return self._message
-
-    _message = ""
+    message = ""
+    """The status line as plain text."""
 
     def say(self, text: str, tone: str = "plain") -> None:
         """Show a sentence in the status line."""
-        self._message = text
-        colour = f"border-left:4px solid {TONES[tone]};padding-left:8px" if tone != "plain" else ""
-        self.status.value = panel(paragraph(as_text(text), colour)) if text else ""
+        self.message = text
+        self.status.value = status_line(text, tone) if text else ""
 
     def clear(self) -> None:
         """Remove the last results."""

@@ -91,8 +91,8 @@ class DamagedPartError(ParameterError, Unreadable):
         return DamagedPartError(self.folder, self.name, parameter)
 
 
-def shown(folder: Path) -> str:
-    """Return the name of a folder for a sentence."""
+def shown(folder: Path | str) -> str:
+    """Return the name of a folder or file for a sentence."""
     return shortened(one_line(str(folder)), NAMED)
 
 
