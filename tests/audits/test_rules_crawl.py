@@ -287,3 +287,18 @@ def test_a_circle_of_many_parts_is_shown_by_its_first_and_says_that_there_are_mo
     (finding,) = RULES["pagination_loop"].find(site.site, None)
     shown = [f"{HOST}/{part}" for part in range(4)]
     assert (finding.value, finding.evidence) == (6, " → ".join([*shown, "…", f"{HOST}/0"]))
+
+
+def test_pages_of_a_series_may_say_of_themselves_what_those_before_them_say() -> None:
+    """https://developers.google.com/search/docs/specialty/ecommerce/pagination-and-incremental-page-loading"""
+    same: dict[str, Any] = {
+        "title": "All lamps, page by page",
+        "description": "Lamps of tin and of brass.",
+        "headings": [{"level": "h1", "text": "All lamps"}],
+    }
+    rules = ("title_duplicate", "description_duplicate", "h1_duplicate")
+    listed = [page(path, **same) for path in ("/list", "/list/2")]
+    audit = series(*listed, **same)
+    assert [found(audit, rule) for rule in rules] == [{}, {}, {}]
+    audit = series(*listed, page("/other", **same), **same)
+    assert [set(found(audit, rule)) for rule in rules] == [{"/list", "/other"}] * 3

@@ -294,7 +294,12 @@ def test_address() -> None:
 
 
 @pytest.mark.parametrize(
-    "markup", ["<p>Tea", "<p>Tea in 1848", jsonld("[]"), "<meta name=date content=never>"]
+    "markup",
+    [
+        *("<p>Tea", "<p>Tea in 1848", jsonld("[]"), "<meta name=date content=never>"),
+        "<h2 id=1113-play-time>1.1.13. Play time</h2><p>Tea",
+        '<p>Tea<script>page({"file": {"mtime": "2022-05-04T10:47:09.701Z"}, "built": "2022-05-04T11:00:00Z"})</script>',
+    ],
 )
 def test_no_date_is_made_up(markup: str) -> None:
     assert page_dates(Page(markup)) is None
@@ -307,6 +312,7 @@ LISTING = "<pre><b>$ uname -v</b>\n#1 SMP Debian 5.10.28-1 (2021-04-09) and more
     ("markup", "found"),
     [
         (LISTING, None),
+        ("<pre><code><div>$ nmap lamp.example</div><div>Starting at 2021-04-29 14:41 CEST</div></code></pre>", None),
         ("<p>Partitions such as <code>FROM ('2016-07-01') TO ('2016-08-01')</code> are made by hand, each of them", None),
         (f"{LISTING}<link rel=canonical href=https://example.org/2022/05/04/tea.html>",
          {"published": "2022-05-04", "modified": None}),

@@ -97,7 +97,7 @@ def _failing(site: Site) -> Bad:
     return known | faults(site), site.graph.of_kind("next", "prev")
 
 
-def _later(site: Site) -> dict[int, int]:
+def later_in_series(site: Site) -> dict[int, int]:
     """Return the rows of pages after the first of a series, with the row of the page before, or -1."""
     page = site.graph.page
     found = {row: int(page[place]) for row, place in _ends(site, "prev")}
@@ -108,14 +108,14 @@ def _later(site: Site) -> dict[int, int]:
 
 def _noindex(site: Site, _: Any) -> Iterator[Finding]:
     closed = site.values("noindex")
-    for row, before in sorted(_later(site).items()):
+    for row, before in sorted(later_in_series(site).items()):
         if closed[row] and site.good[row]:
             after = f"It comes after {site.name(before)}." if before >= 0 else ""
             yield Finding(row, None, after)
 
 
 def _canonical_first(site: Site, _: Any) -> Iterator[Finding]:
-    later, states, urls = _later(site), site.values("canonical_state"), site.values("canonical_url")
+    later, states, urls = later_in_series(site), site.values("canonical_state"), site.values("canonical_url")
     for row in sorted(later):
         target = site.find(urls[row]) if states[row] == "other" else None
         page = None if target is None else site.addresses.page(target)

@@ -26,6 +26,7 @@ from webanalytics.page.structured.offer import types_of
 from webanalytics.page.text.language import primary_subtag
 from webanalytics.page.text.main import main_language
 from webanalytics.page.text.publisher import headline_place, main_items
+from webanalytics.page.visible_text import visible_text
 
 EARLIEST = date(1990, 1, 1)
 """Earlier dates are older than the web: a page's subject may have them, but not the page."""
@@ -104,15 +105,10 @@ def parse_date(value: object) -> date | None:
     """
     if not isinstance(value, str):
         return None
-    found = _YEAR_FIRST.match(value)
-    if found:
-        parts = (int(found[1]), int(found[3] or found[5]), int(found[4] or found[6]))
-    else:
-        fields = parsedate(value[:64])
-        if fields is None:
-            return None
-        parts = fields[:3]
-    return _day(*parts)
+    if found := _YEAR_FIRST.match(value):
+        return _day(int(found[1]), int(found[3] or found[5]), int(found[4] or found[6]))
+    fields = parsedate(value[:64])
+    return _day(*fields[:3]) if fields else None
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -153,10 +149,8 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
         modified = min(changed)
     if published is None and modified is None:
         return None
-    return {
-        "published": published.isoformat() if published else None,
-        "modified": modified.isoformat() if modified else None,
-    }
+    days = {"published": published, "modified": modified}
+    return {name: day.isoformat() if day else None for name, day in days.items()}
 
 
 def _as_shown(page: Page, declared: date | None) -> date | None:
@@ -207,13 +201,10 @@ def _local_day(page: Page, value: object) -> date | None:
 
 def _video_dates(page: Page) -> Iterator[object]:
     """Yield the dates of a page's videos."""
-    for item in jsonld(page):
-        yield from (
-            item.get(name) for name in ("uploadDate", "datePublished") if "VideoObject" in types_of(item)
-        )
+    videos = [item for item in jsonld(page) if "VideoObject" in types_of(item)]
+    yield from (item.get(name) for item in videos for name in ("uploadDate", "datePublished"))
     yield from page.metas("video:release_date")
-    for item in jsonld(page):
-        yield item.get("uploadDate")
+    yield from (item.get("uploadDate") for item in jsonld(page))
 
 
 def dateline(page: Page) -> date | None:
@@ -245,7 +236,7 @@ def _told_apart(
     label = ""
     for shown in lines:
         line, label = label + shown, f"{shown} " if shown.endswith(":") and _CHANGED.search(shown) else ""
-        if len(line) > _LONGEST_LINE or not _YEAR.search(line):
+        if len(line) > _LONGEST_LINE or not _YEAR.search(line) or shown in _printed(page):
             continue
         found = _CHANGED.search(line)
         if found or not only_changes:
@@ -255,6 +246,17 @@ def _told_apart(
             if found and not changed and not line[: found.start()].endswith("("):
                 named, changed = changed, named  # "2022年5月4日 更新"
             yield named, changed
+
+
+@once_per_page
+def _printed(page: Page) -> set[str]:
+    """Return the lines of samples of code and of what programs print, which are dated by themselves."""
+    lines, end = set[str](), 0
+    for element in page.document.tagged["pre"]:
+        if element.position >= end:
+            lines.update(visible_text(page.document, element).split("\n"))
+            end = element.end
+    return lines
 
 
 def _shown_days(page: Page, only_changes: bool) -> tuple[list[set[date]], set[date]]:
@@ -325,9 +327,8 @@ def _date_values(
     for key in names["jsonld"]:
         yield from (item.get(key) for item in items)
     yield from page.metas(*names["meta"])
-    elements = _dated(page)
     for name in names["itemprop"]:
-        for element in elements:
+        for element in _dated(page):
             if name in (element.get("itemprop") or "").split():
                 yield element.get("content") or element.get("datetime") or element.text
 
@@ -346,9 +347,8 @@ def _searched_date(page: Page, days: list[set[date]], modified: date | None) -> 
     cost of patterns of 205 locales.
     """
     times = (parse_date(element.get("datetime")) for element in page.document.tagged["time"])
-    found = next(filter(None, times), None)
-    if found is None and len(shown := set[date]().union(*days)) == 1:
-        found = shown.pop()
+    shown = set[date]().union(*days)
+    found = next(filter(None, times), None) or (shown.pop() if len(shown) == 1 else None)
     found = found or _by_htmldate(page) or next((min(one) for one in days if len(one) == 1), None)
     return found if found != modified else None
 
@@ -358,11 +358,9 @@ def _by_htmldate(page: Page) -> date | None:
         return None
     from htmldate import find_date  # takes time to load, and many pages declare their dates
 
-    tree = page.tree
-    # What programs print is dated by itself, and in the JSON-LD it would find the days of videos.
-    apart = [tag for tag in ("pre", "code") if page.document.tagged[tag]]
-    if apart := apart + ["script"] * any(_video_dates(page)):
-        tree = copy.deepcopy(tree)
-        etree.strip_elements(tree, *apart, with_tail=False)
-    # It works on a copy of the tree.
-    return parse_date(find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None))
+    # What programs print is dated by itself, scripts name the days of builds, of videos and of requests.
+    tree = copy.deepcopy(page.tree)
+    etree.strip_elements(tree, "pre", "code", "script", with_tail=False)
+    found = find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None)
+    # It takes 1.1.13 for the first of January 2013.
+    return parse_date(found) if found and found[:4] in f"{page.final_url} {page.html}" else None
