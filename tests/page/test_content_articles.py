@@ -52,6 +52,14 @@ def test_a_menu_beside_the_one_article_within_the_main_element_is_none_of_it() -
     assert "is cleaned" in content(Page(several)).text
 
 
+def test_a_link_behind_a_heading_to_its_own_place_is_none_of_the_text() -> None:
+    heading = '<div><h2 id="oil">Oil</h2><a href="#oil"><span>Section titled “Oil”</span></a></div>'
+    markup = f"<main><h1>Lamps</h1><p>{PROSE}</p>{heading}<p>{POST}</p><p>{PROSE}{POST}</p></main>"
+    assert content(Page(markup)).text.split("\n")[2:4] == ["Oil", POST.strip()]
+    other = content(Page(markup.replace('href="#oil"', 'href="#wick"')))
+    assert "Section titled “Oil”" in other.text
+
+
 @pytest.mark.parametrize(
     "gutter",
     [
