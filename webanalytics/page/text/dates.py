@@ -15,7 +15,6 @@ from datetime import date, datetime, timedelta
 from email.utils import parsedate
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any
 
 from lxml import etree
 
@@ -71,22 +70,26 @@ _CHANGED = re.compile(
     r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집",
     re.IGNORECASE,
 )
-_LETTERS = r"[^\W\d_]++"
+_LETTERS = r"[^\W\d_][^\s\d.,()/|]*+"  # vowels of Hindi are marks
 _LINK = r"(?:\s+(?:de|del|di|do|of|da|d'))?"
-_DAY_FIRST = re.compile(
-    rf"(?<!\d)(\d{{1,2}})(?:\.|º|ª|°|er|st|nd|rd|th|:e)?{_LINK}\s*({_LETTERS})\.?,?{_LINK}\s+((?:19|20)\d\d)(?!\d)",
-    re.IGNORECASE,
+_NAME, _DAY, _IN_YEAR = rf"(?P<name>{_LETTERS})\.?", r"(?P<day>\d{1,2})", r"(?P<year>(?:19|20)\d\d)"
+_NAMED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!\d){_DAY}(?:\.|º|ª|°|er|st|nd|rd|th|:e)?{_LINK}\s*{_NAME},?{_LINK}\s+{_IN_YEAR}(?!\d)",
+        rf"{_NAME}\s+{_DAY}(?:st|nd|rd|th)?,?\s+{_IN_YEAR}(?!\d)",
+        rf"(?<!\d){_IN_YEAR}(?:\.|\sm\.)?\s+{_NAME}\s+{_DAY}(?!\d)",
+    )
 )
-_MONTH_FIRST = re.compile(
-    rf"({_LETTERS})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)(?!\d)", re.IGNORECASE
-)
-_NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/]|\.\d)")
+_NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?((?:19|20)\d\d)(?![\d/]|\.\d)")
 _BY_SIZE = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _CHARACTERS = re.compile(r"((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
+# Digits of Arabic, Persian, Hindi and Bengali, and marks that say which way letters run.
+_PLAIN = {first + n: str(n) for first in (0x660, 0x6F0, 0x966, 0x9E6) for n in range(10)} | {0x200F: None}
 
 
 def parse_date(value: object) -> date | None:
@@ -136,9 +139,8 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     >>> page_dates(Page("<html lang=es><h1>El té</h1><div>Publicado el 4 de mayo de 2022</div>"))
     {'published': '2022-05-04', 'modified': None}
     """
-    items = main_items(page)
-    modified = _first_date(page, _date_values(page, items, _MODIFIED))
-    published = _as_shown(page, _first_date(page, _date_values(page, items, _PUBLISHED))) or dateline(page)
+    modified = _first_date(page, _date_values(page, _MODIFIED))
+    published = _as_shown(page, _first_date(page, _date_values(page, _PUBLISHED))) or dateline(page)
     shown, changed = list[set[date]](), set[date]()
     if published is None or modified is None:
         shown, changed = _shown_days(page, only_changes=published is not None)
@@ -168,8 +170,7 @@ def _first_date(page: Page, values: Iterable[object]) -> date | None:
 @once_per_page
 def _stamps(page: Page) -> list[datetime]:
     """Return the moments that a page names with an offset from UTC."""
-    items = main_items(page)
-    values = chain(_date_values(page, items, _PUBLISHED), _date_values(page, items, _MODIFIED))
+    values = chain(_date_values(page, _PUBLISHED), _date_values(page, _MODIFIED))
     return [stamp for value in values if (stamp := _stamp(value)) is not None and stamp.utcoffset()]
 
 
@@ -236,7 +237,7 @@ def _told_apart(
     label = ""
     for shown in lines:
         line, label = label + shown, f"{shown} " if shown.endswith(":") and _CHANGED.search(shown) else ""
-        if len(line) > _LONGEST_LINE or not _YEAR.search(line) or shown in _printed(page):
+        if len(line) > _LONGEST_LINE or not _YEAR.search(line.translate(_PLAIN)) or shown in _printed(page):
             continue
         found = _CHANGED.search(line)
         if found or not only_changes:
@@ -282,13 +283,12 @@ def days_in(line: str, language: str) -> set[date]:
     >>> days_in("04/05/2022", "en"), days_in("May 4th, 2022", "en")
     (set(), {datetime.date(2022, 5, 4)})
     """
-    found: list[tuple[int, int, int]] = []
-    named = [
-        *_DAY_FIRST.findall(line),
-        *((day, name, year) for name, day, year in _MONTH_FIRST.findall(line)),
+    line = line.translate(_PLAIN)
+    found = [
+        (int(said["year"]), month_names(language).get(said["name"].lower(), 0), int(said["day"]))
+        for pattern in _NAMED
+        for said in pattern.finditer(line)
     ]
-    for day, name, year in named:
-        found.append((int(year), month_names(language).get(name.lower(), 0), int(day)))
     for first, sign, second, year in _NUMBERS.findall(line):
         day, month = int(first), int(second)
         if month > 12 >= day:
@@ -321,11 +321,9 @@ def month_names(language: str) -> dict[str, int]:
     return names
 
 
-def _date_values(
-    page: Page, items: list[dict[str, Any]], names: dict[str, tuple[str, ...]]
-) -> Iterator[object]:
+def _date_values(page: Page, names: dict[str, tuple[str, ...]]) -> Iterator[object]:
     for key in names["jsonld"]:
-        yield from (item.get(key) for item in items)
+        yield from (item.get(key) for item in main_items(page))
     yield from page.metas(*names["meta"])
     for name in names["itemprop"]:
         for element in _dated(page):
