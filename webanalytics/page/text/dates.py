@@ -67,7 +67,8 @@ _CHANGED = re.compile(
     r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
     r"|bijgewerkt|gewijzigd|zaktualiz|aktualiz|opdateret|uppdatera|oppdatert|päivitetty|güncell|обновлен|更新"
     r"|last (?:edited|changed|update)|edited on|bearbeitet|dernière modification|modificad|modificat"
-    r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집",
+    r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집"
+    r"|generated (?:on|at|by)",
     re.IGNORECASE,
 )
 _LETTERS = r"[^\W\d_][^\s\d.,()/|]*+"  # vowels of Hindi are marks
@@ -358,7 +359,8 @@ def _by_htmldate(page: Page) -> date | None:
 
     # What programs print is dated by itself, scripts name the days of builds, of videos and of requests.
     tree = copy.deepcopy(page.tree)
-    etree.strip_elements(tree, "pre", "code", "script", with_tail=False)
+    etree.strip_elements(tree, "pre", "code", "script", "style", with_tail=False)
     found = find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None)
     # It takes 1.1.13 for the first of January 2013.
-    return parse_date(found) if found and found[:4] in f"{page.final_url} {page.html}" else None
+    searched = f"{page.final_url} {etree.tostring(tree, encoding='unicode')}"
+    return parse_date(found) if found and found[:4] in searched else None
