@@ -293,3 +293,18 @@ def test_a_series_that_is_closed_as_a_whole_loses_nothing() -> None:
     closed = [page(path, robots="noindex") for path in ("/list", "/list/2")]
     assert found(series(*closed, robots="noindex"), "pagination_noindex") == {}
     assert set(found(series(closed[1], robots="noindex"), "pagination_noindex")) == {"/list/2", "/list/3"}
+
+
+def test_pages_of_a_series_may_say_of_themselves_what_those_before_them_say() -> None:
+    """https://developers.google.com/search/docs/specialty/ecommerce/pagination-and-incremental-page-loading"""
+    same: dict[str, Any] = {
+        "title": "All lamps, page by page",
+        "description": "Lamps of tin and of brass.",
+        "headings": [{"level": "h1", "text": "All lamps"}],
+    }
+    rules = ("title_duplicate", "description_duplicate", "h1_duplicate")
+    listed = [page(path, **same) for path in ("/list", "/list/2")]
+    audit = series(*listed, **same)
+    assert [found(audit, rule) for rule in rules] == [{}, {}, {}]
+    audit = series(*listed, page("/other", **same), **same)
+    assert [set(found(audit, rule)) for rule in rules] == [{"/list", "/other"}] * 3

@@ -40,6 +40,26 @@ def test_links_beside_the_main_element_are_none_of_a_short_page() -> None:
     assert "is cleaned" in content(Page(markup.replace(main, "<h1>Manual</h1>"))).text
 
 
+def test_a_menu_beside_the_one_article_within_the_main_element_is_none_of_it() -> None:
+    chapters = "".join(f'<li><a href="/{n}">How a lamp of kind {n} is cleaned</a></li>' for n in range(90))
+    table = "".join(f"<tr><td>{n}</td><td>LAMP_{n}</td><td>wick of {n} mm</td></tr>" for n in range(20))
+    article = f"<article><h1>Sizes</h1><p>A wick is known by its number.</p><table>{table}</table></article>"
+    markup = f"<title>Sizes</title><main><div><ul>{chapters}</ul></div><div>{article}</div></main>"
+    found = content(Page(markup))
+    assert "wick of 19 mm" in found.text
+    assert "is cleaned" not in found.text
+    several = markup.replace("</article>", "</article><article><h2>More</h2></article>")
+    assert "is cleaned" in content(Page(several)).text
+
+
+def test_a_link_behind_a_heading_to_its_own_place_is_none_of_the_text() -> None:
+    heading = '<div><h2 id="oil">Oil</h2><a href="#oil"><span>Section titled “Oil”</span></a></div>'
+    markup = f"<main><h1>Lamps</h1><p>{PROSE}</p>{heading}<p>{POST}</p><p>{PROSE}{POST}</p></main>"
+    assert content(Page(markup)).text.split("\n")[2:4] == ["Oil", POST.strip()]
+    other = content(Page(markup.replace('href="#oil"', 'href="#wick"')))
+    assert "Section titled “Oil”" in other.text
+
+
 @pytest.mark.parametrize(
     "gutter",
     [

@@ -137,6 +137,7 @@ _PERMALINKS = frozenset(("¶", "§", "#", "🔗"))
 """What Sphinx, MkDocs, rustdoc, Hugo and others put behind a heading, as a link to its own place."""
 _LINE_NUMBERS = frozenset(("gutter", "rouge-gutter", "crayon-nums", "linenos", "lineno", "lnt", "ln"))
 """Classes that Hexo, Jekyll, WordPress, Pygments and Hugo give cells and spans with numbers of lines."""
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _REPLACED = frozenset(("br", "math", "script"))
 _UNREAD = LEFT_OUT | _REPLACED
 _BESIDE = BIT["navigation"] | BIT["header"] | BIT["footer"] | BIT["popup"]
@@ -205,6 +206,7 @@ def blocks_of(document: Document) -> Blocks:
     controlled = {name for control in controls for name in (control.get("aria-controls") or "").split()}
     place, size = 0, len(elements)
     node, begun = -1, list[Element]()  # where the reading is, and the elements that have not ended
+    heading = document.root  # the last one that has ended
     links = in_code = 0  # of links and pieces of code that have not ended
     pieces: list[Piece] = []  # of the block that is being read,
     in_links = inside = 0  # with its characters in links and the bits of names in it
@@ -213,13 +215,12 @@ def blocks_of(document: Document) -> Blocks:
             element = begun.pop()
             tag = element.tag
             if tag in EDGES:
-                if pieces:
-                    made.add(pieces, node, in_links, inside)
-                    pieces, in_links = [], 0
-                inside = 0
+                made.add(pieces, node, in_links, inside)
+                pieces, in_links, inside = [], 0, 0
                 made.ends[node] = len(made.texts)
                 in_code -= tag == "pre"
                 node = made.parents[node]
+                heading = element if tag in _HEADINGS else heading
             elif tag == "a":
                 links -= 1
         else:
@@ -228,6 +229,8 @@ def blocks_of(document: Document) -> Blocks:
             if (
                 tag in _UNREAD
                 or (attributes and is_added(element))
+                # the link to the place of the heading that it stands behind, which it names or not
+                or (tag == "a" and heading.end == place and attributes.get("href") == f"#{heading.get('id')}")
                 or (
                     attributes
                     and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
@@ -245,10 +248,8 @@ def blocks_of(document: Document) -> Blocks:
                 place += 1
                 is_edge = tag in EDGES
                 if is_edge:
-                    if pieces:
-                        made.add(pieces, node, in_links, inside)
-                        pieces, in_links = [], 0
-                    inside = 0
+                    made.add(pieces, node, in_links, inside)
+                    pieces, in_links, inside = [], 0, 0
                     in_code += tag == "pre"
                     node = made.begin(element, node)
                 else:
@@ -307,10 +308,8 @@ def _formula(document: Document, element: Element) -> str:
 def _breaks(pieces: list[Piece]) -> bool:
     """Return whether a line break ends a block, where nothing but white space stands behind another."""
     for text, element in reversed(pieces):
-        if text == BREAK and element.tag == "br":
-            return True
-        if text.strip():
-            return False
+        if text.strip() or element.tag == "br":
+            return not text.strip()
     return False
 
 

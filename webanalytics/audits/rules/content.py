@@ -18,6 +18,7 @@ from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.content.words import PORTION, SHARED_FROM, score_texts, words_in
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.crawl import later_in_series
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 from webanalytics.runs.storage.temporary_texts import SpilledSequence
@@ -180,8 +181,11 @@ _LONGEST = 200
 
 
 def _shared(site: Site, _: Any, texts_of: Callable[[Site], Sequence[Any]]) -> Iterator[Finding]:
+    later = later_in_series(site)
     for group in site.alike(values := texts_of(site)):
-        for row in group:
+        alike = set(group)
+        group = [row for row in group if later.get(row) not in alike]
+        for row in group if len(group) > 1 else ():
             text = " ".join(values[row].split())
             yield Finding(row, text[:_LONGEST], f"Also on {site.others(group, row)}")
 

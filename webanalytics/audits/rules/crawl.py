@@ -97,7 +97,7 @@ def _failing(site: Site) -> Bad:
     return known | faults(site), site.graph.of_kind("next", "prev")
 
 
-def _later(site: Site) -> dict[int, int]:
+def later_in_series(site: Site) -> dict[int, int]:
     """Return the rows of pages after the first of a series, with the row of the page before, or -1."""
     page = site.graph.page
     found = {row: int(page[place]) for row, place in _ends(site, "prev")}
@@ -107,19 +107,16 @@ def _later(site: Site) -> dict[int, int]:
 
 
 def _noindex(site: Site, _: Any) -> Iterator[Finding]:
-    closed, later = site.values("noindex"), _later(site)
+    closed, later = site.values("noindex"), later_in_series(site)
     for row, before in sorted(later.items()):
-        first, seen = before, {row}
-        while first in later and first not in seen:
-            seen.add(first)
-            first = later[first]
-        if closed[row] and site.good[row] and not (first >= 0 and closed[first]):
+        is_all_closed = before >= 0 and all(closed[one] for one in _before(later, row))
+        if closed[row] and site.good[row] and not is_all_closed:
             after = f"It comes after {site.name(before)}." if before >= 0 else ""
             yield Finding(row, None, after)
 
 
 def _canonical_first(site: Site, _: Any) -> Iterator[Finding]:
-    later, states, urls = _later(site), site.values("canonical_state"), site.values("canonical_url")
+    later, states, urls = later_in_series(site), site.values("canonical_state"), site.values("canonical_url")
     for row in sorted(later):
         target = site.find(urls[row]) if states[row] == "other" else None
         page = None if target is None else site.addresses.page(target)

@@ -8,7 +8,7 @@ first, from all its blocks and its structured data.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import cached_property
 from html import escape
 from itertools import pairwise
@@ -25,7 +25,7 @@ from webanalytics.page.content.names import BIT
 from webanalytics.page.content.notices import SURE_NOT, page_notices
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.content.units import Unit, units
-from webanalytics.page.document import Document, Element
+from webanalytics.page.document import Document
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld, without_references
 from webanalytics.page.tree import parse
@@ -216,14 +216,14 @@ def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np
     found = _within(blocks, related)
     own = (chars >= LABEL) & (share < 0.3) & ~found
     found &= float(chars[own].sum()) >= LITTLE_CONTENT
-    inside = _within(blocks, [node for node, part in enumerate(blocks.nodes) if _is_main(part)])
-    if float((chars * (1 - share))[inside].sum()) >= LITTLE_CONTENT:
-        found |= _within(blocks, leading) & ~inside
+    main = _marked(blocks, {"main"})
+    inside = _within(blocks, main)
+    articles = [node for node in _marked(blocks, {"article"}) if inside[starts[node] : ends[node]].any()]
+    for parts in (main, articles if len(articles) == 1 else []):
+        inside = _within(blocks, parts)
+        if float((chars * (1 - share))[inside].sum()) >= LITTLE_CONTENT:
+            found |= _within(blocks, leading) & ~inside
     return found
-
-
-def _is_main(element: Element) -> bool:
-    return element.tag == "main" or element.get("role") == "main"
 
 
 def _repeated(chances: Numbers, blocks: Blocks, times: Numbers) -> NDArray[np.bool_]:
@@ -255,13 +255,8 @@ def chosen(
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
-    around = [
-        node
-        for node, name in enumerate(blocks.names)
-        if name & (BIT["navigation"] | BIT["footer"])
-        and ((element := blocks.nodes[node]).tag in AROUND or element.get("role") in AROUND)
-        and blocks.nodes[blocks.parents[node]].tag != "blockquote"
-    ]
+    around = _marked(blocks, AROUND)
+    around = [node for node in around if blocks.nodes[blocks.parents[node]].tag != "blockquote"]
     for left_out in (comments, _within(blocks, around)):
         if not left_out.all():
             chances = np.where(left_out, 0, chances)
@@ -279,6 +274,11 @@ def _by_scripts(page: Page) -> bool:
         element.tag == "script" or (element.tag == "link" and element.get("as") == "script")
         for element in page.document.elements
     )
+
+
+def _marked(blocks: Blocks, names: Set[str]) -> list[int]:
+    """Return the nodes that have one of some names as their tag or role."""
+    return [node for node, part in enumerate(blocks.nodes) if part.tag in names or part.get("role") in names]
 
 
 def _within(blocks: Blocks, nodes: list[int]) -> NDArray[np.bool_]:

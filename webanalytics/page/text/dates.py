@@ -15,7 +15,6 @@ from datetime import date, datetime, timedelta
 from email.utils import parsedate
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any
 
 from lxml import etree
 
@@ -26,6 +25,7 @@ from webanalytics.page.structured.offer import types_of
 from webanalytics.page.text.language import primary_subtag
 from webanalytics.page.text.main import main_language
 from webanalytics.page.text.publisher import headline_place, main_items
+from webanalytics.page.visible_text import visible_text
 
 EARLIEST = date(1990, 1, 1)
 """Earlier dates are older than the web: a page's subject may have them, but not the page."""
@@ -67,25 +67,30 @@ _CHANGED = re.compile(
     r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
     r"|bijgewerkt|gewijzigd|zaktualiz|aktualiz|opdateret|uppdatera|oppdatert|päivitetty|güncell|обновлен|更新"
     r"|last (?:edited|changed|update)|edited on|bearbeitet|dernière modification|modificad|modificat"
-    r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집",
+    r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집"
+    r"|generated (?:on|at|by)",
     re.IGNORECASE,
 )
-_LETTERS = r"[^\W\d_]++"
+_LETTERS = r"[^\W\d_][^\s\d.,()/|]*+"  # vowels of Hindi are marks
 _LINK = r"(?:\s+(?:de|del|di|do|of|da|d'))?"
-_DAY_FIRST = re.compile(
-    rf"(?<!\d)(\d{{1,2}})(?:\.|º|ª|°|er|st|nd|rd|th|:e)?{_LINK}\s*({_LETTERS})\.?,?{_LINK}\s+((?:19|20)\d\d)(?!\d)",
-    re.IGNORECASE,
+_NAME, _DAY, _IN_YEAR = rf"(?P<name>{_LETTERS})\.?", r"(?P<day>\d{1,2})", r"(?P<year>(?:19|20)\d\d)"
+_NAMED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!\d){_DAY}(?:\.|º|ª|°|er|st|nd|rd|th|:e)?{_LINK}\s*{_NAME},?{_LINK}\s+{_IN_YEAR}(?!\d)",
+        rf"{_NAME}\s+{_DAY}(?:st|nd|rd|th)?,?\s+{_IN_YEAR}(?!\d)",
+        rf"(?<!\d){_IN_YEAR}(?:\.|\sm\.)?\s+{_NAME}\s+{_DAY}(?!\d)",
+    )
 )
-_MONTH_FIRST = re.compile(
-    rf"({_LETTERS})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)(?!\d)", re.IGNORECASE
-)
-_NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/]|\.\d)")
+_NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?((?:19|20)\d\d)(?![\d/]|\.\d)")
 _BY_SIZE = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _CHARACTERS = re.compile(r"((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
+# Digits of Arabic, Persian, Hindi and Bengali, and marks that say which way letters run.
+_PLAIN = {first + n: str(n) for first in (0x660, 0x6F0, 0x966, 0x9E6) for n in range(10)} | {0x200F: None}
 
 
 def parse_date(value: object) -> date | None:
@@ -104,15 +109,10 @@ def parse_date(value: object) -> date | None:
     """
     if not isinstance(value, str):
         return None
-    found = _YEAR_FIRST.match(value)
-    if found:
-        parts = (int(found[1]), int(found[3] or found[5]), int(found[4] or found[6]))
-    else:
-        fields = parsedate(value[:64])
-        if fields is None:
-            return None
-        parts = fields[:3]
-    return _day(*parts)
+    if found := _YEAR_FIRST.match(value):
+        return _day(int(found[1]), int(found[3] or found[5]), int(found[4] or found[6]))
+    fields = parsedate(value[:64])
+    return _day(*fields[:3]) if fields else None
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -140,9 +140,8 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     >>> page_dates(Page("<html lang=es><h1>El té</h1><div>Publicado el 4 de mayo de 2022</div>"))
     {'published': '2022-05-04', 'modified': None}
     """
-    items = main_items(page)
-    modified = _first_date(page, _date_values(page, items, _MODIFIED))
-    published = _as_shown(page, _first_date(page, _date_values(page, items, _PUBLISHED))) or dateline(page)
+    modified = _first_date(page, _date_values(page, _MODIFIED))
+    published = _as_shown(page, _first_date(page, _date_values(page, _PUBLISHED))) or dateline(page)
     shown, changed = list[set[date]](), set[date]()
     if published is None or modified is None:
         shown, changed = _shown_days(page, only_changes=published is not None)
@@ -153,10 +152,8 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
         modified = min(changed)
     if published is None and modified is None:
         return None
-    return {
-        "published": published.isoformat() if published else None,
-        "modified": modified.isoformat() if modified else None,
-    }
+    days = {"published": published, "modified": modified}
+    return {name: day.isoformat() if day else None for name, day in days.items()}
 
 
 def _as_shown(page: Page, declared: date | None) -> date | None:
@@ -174,8 +171,7 @@ def _first_date(page: Page, values: Iterable[object]) -> date | None:
 @once_per_page
 def _stamps(page: Page) -> list[datetime]:
     """Return the moments that a page names with an offset from UTC."""
-    items = main_items(page)
-    values = chain(_date_values(page, items, _PUBLISHED), _date_values(page, items, _MODIFIED))
+    values = chain(_date_values(page, _PUBLISHED), _date_values(page, _MODIFIED))
     return [stamp for value in values if (stamp := _stamp(value)) is not None and stamp.utcoffset()]
 
 
@@ -207,13 +203,10 @@ def _local_day(page: Page, value: object) -> date | None:
 
 def _video_dates(page: Page) -> Iterator[object]:
     """Yield the dates of a page's videos."""
-    for item in jsonld(page):
-        yield from (
-            item.get(name) for name in ("uploadDate", "datePublished") if "VideoObject" in types_of(item)
-        )
+    videos = [item for item in jsonld(page) if "VideoObject" in types_of(item)]
+    yield from (item.get(name) for item in videos for name in ("uploadDate", "datePublished"))
     yield from page.metas("video:release_date")
-    for item in jsonld(page):
-        yield item.get("uploadDate")
+    yield from (item.get("uploadDate") for item in jsonld(page))
 
 
 def dateline(page: Page) -> date | None:
@@ -245,7 +238,7 @@ def _told_apart(
     label = ""
     for shown in lines:
         line, label = label + shown, f"{shown} " if shown.endswith(":") and _CHANGED.search(shown) else ""
-        if len(line) > _LONGEST_LINE or not _YEAR.search(line):
+        if len(line) > _LONGEST_LINE or not _YEAR.search(line.translate(_PLAIN)) or shown in _printed(page):
             continue
         found = _CHANGED.search(line)
         if found or not only_changes:
@@ -255,6 +248,17 @@ def _told_apart(
             if found and not changed and not line[: found.start()].endswith("("):
                 named, changed = changed, named  # "2022年5月4日 更新"
             yield named, changed
+
+
+@once_per_page
+def _printed(page: Page) -> set[str]:
+    """Return the lines of samples of code and of what programs print, which are dated by themselves."""
+    lines, end = set[str](), 0
+    for element in page.document.tagged["pre"]:
+        if element.position >= end:
+            lines.update(visible_text(page.document, element).split("\n"))
+            end = element.end
+    return lines
 
 
 def _shown_days(page: Page, only_changes: bool) -> tuple[list[set[date]], set[date]]:
@@ -280,13 +284,12 @@ def days_in(line: str, language: str) -> set[date]:
     >>> days_in("04/05/2022", "en"), days_in("May 4th, 2022", "en")
     (set(), {datetime.date(2022, 5, 4)})
     """
-    found: list[tuple[int, int, int]] = []
-    named = [
-        *_DAY_FIRST.findall(line),
-        *((day, name, year) for name, day, year in _MONTH_FIRST.findall(line)),
+    line = line.translate(_PLAIN)
+    found = [
+        (int(said["year"]), month_names(language).get(said["name"].lower(), 0), int(said["day"]))
+        for pattern in _NAMED
+        for said in pattern.finditer(line)
     ]
-    for day, name, year in named:
-        found.append((int(year), month_names(language).get(name.lower(), 0), int(day)))
     for first, sign, second, year in _NUMBERS.findall(line):
         day, month = int(first), int(second)
         if month > 12 >= day:
@@ -319,15 +322,12 @@ def month_names(language: str) -> dict[str, int]:
     return names
 
 
-def _date_values(
-    page: Page, items: list[dict[str, Any]], names: dict[str, tuple[str, ...]]
-) -> Iterator[object]:
+def _date_values(page: Page, names: dict[str, tuple[str, ...]]) -> Iterator[object]:
     for key in names["jsonld"]:
-        yield from (item.get(key) for item in items)
+        yield from (item.get(key) for item in main_items(page))
     yield from page.metas(*names["meta"])
-    elements = _dated(page)
     for name in names["itemprop"]:
-        for element in elements:
+        for element in _dated(page):
             if name in (element.get("itemprop") or "").split():
                 yield element.get("content") or element.get("datetime") or element.text
 
@@ -346,9 +346,8 @@ def _searched_date(page: Page, days: list[set[date]], modified: date | None) -> 
     cost of patterns of 205 locales.
     """
     times = (parse_date(element.get("datetime")) for element in page.document.tagged["time"])
-    found = next(filter(None, times), None)
-    if found is None and len(shown := set[date]().union(*days)) == 1:
-        found = shown.pop()
+    shown = set[date]().union(*days)
+    found = next(filter(None, times), None) or (shown.pop() if len(shown) == 1 else None)
     found = found or _by_htmldate(page) or next((min(one) for one in days if len(one) == 1), None)
     return found if found != modified else None
 
@@ -358,11 +357,10 @@ def _by_htmldate(page: Page) -> date | None:
         return None
     from htmldate import find_date  # takes time to load, and many pages declare their dates
 
-    tree = page.tree
-    # What programs print is dated by itself, and in the JSON-LD it would find the days of videos.
-    apart = [tag for tag in ("pre", "code") if page.document.tagged[tag]]
-    if apart := apart + ["script"] * any(_video_dates(page)):
-        tree = copy.deepcopy(tree)
-        etree.strip_elements(tree, *apart, with_tail=False)
-    # It works on a copy of the tree.
-    return parse_date(find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None))
+    # What programs print is dated by itself, scripts name the days of builds, of videos and of requests.
+    tree = copy.deepcopy(page.tree)
+    etree.strip_elements(tree, "pre", "code", "script", "style", with_tail=False)
+    found = find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None)
+    # It takes 1.1.13 for the first of January 2013.
+    searched = f"{page.final_url} {etree.tostring(tree, encoding='unicode')}"
+    return parse_date(found) if found and found[:4] in searched else None

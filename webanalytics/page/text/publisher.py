@@ -72,9 +72,7 @@ def named_objects(value: Any, identified: dict[str, dict[str, Any]]) -> Iterator
 
 
 def _is_organisation(item: dict[str, Any]) -> bool:
-    types = item.get("@type")
-    names = [str(name) for name in (types if isinstance(types, list) else [types])]
-    return any(name in _ORGANISATIONS or name.endswith("Organization") for name in names)
+    return any(name in _ORGANISATIONS or name.endswith("Organization") for name in types_of(item))
 
 
 def _is_name(text: str) -> bool:
