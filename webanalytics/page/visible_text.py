@@ -215,7 +215,8 @@ def blocks_of(document: Document) -> Blocks:
             element = begun.pop()
             tag = element.tag
             if tag in EDGES:
-                made.add(pieces, node, in_links, inside)
+                if pieces:
+                    made.add(pieces, node, in_links, inside)
                 pieces, in_links, inside = [], 0, 0
                 made.ends[node] = len(made.texts)
                 in_code -= tag == "pre"
@@ -248,7 +249,8 @@ def blocks_of(document: Document) -> Blocks:
                 place += 1
                 is_edge = tag in EDGES
                 if is_edge:
-                    made.add(pieces, node, in_links, inside)
+                    if pieces:
+                        made.add(pieces, node, in_links, inside)
                     pieces, in_links, inside = [], 0, 0
                     in_code += tag == "pre"
                     node = made.begin(element, node)
