@@ -82,7 +82,7 @@ def answer(job: Job, write: Write) -> JobResult:
         "outlinks": outlinks,
         "nofollow": page.nofollow,
         "sketch": sketch(page.text),
-        "lines": [crc32(line.encode()) for line in page.text.split("\n")],
+        "lines": sorted({crc32(line.encode()) for line in page.text.split("\n")}),
         "text_hash": page.text,
     }
     return JobResult(job.number, (Outcome({}),), fetched, apart=(Outcome(data),))

@@ -111,6 +111,32 @@ def test_a_parameter_that_changes_nothing_is_fetched_twice_for_a_page_at_most(se
     assert wanted | {f"/items?ref={item}" for item in range(60)} <= set(items.rows)
 
 
+FOLDERS = [f"/{one}{other}/" for one in "abcdef" for other in "klmnopqr"]
+
+
+def sorted_folders(path: str) -> Made | None:
+    """Return folders with their files by name, date or size as Apache lists them: eight orders of each."""
+    where, _, query = path.partition("?")
+    if where == "/":
+        return Made(FOLDERS, "All folders")
+    if where not in FOLDERS:
+        return Made(["/"], words(where))
+    files = [f"{where}{name}" for name in ("tea", "cup", "pot", "leaf")]
+    lines = [words(("line", name)) for name in files]
+    turn = "NMSD".find(query[2:3]) % 4
+    lines = (lines[turn:] + lines[:turn])[:: -1 if query.endswith("D") else 1]
+    asked = [f"{where}?C={column};O={order}" for column in "NMSD" for order in "AD"]
+    return Made([*asked, "/", *files], "\n".join(lines))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_orders_of_the_same_lines_are_fetched_twice_for_a_page_at_most(seed: int) -> None:
+    found = crawl(sorted_folders, seed=seed)
+    assert {*FOLDERS, *(f"{folder}pot" for folder in FOLDERS)} <= set(found.rows)
+    assert [(row["pattern"], row["kind"]) for row in found.traps] == [("C=…", "parameter")]
+    assert len([row for row in found.rows if "?C=" in row]) < len(FOLDERS) * 4
+
+
 def deeper(path: str) -> Made | None:
     return Made([f"{path}a/b/", "/"], "The same page") if re.fullmatch(r"/loop/(a/b/)*", path) else None
 

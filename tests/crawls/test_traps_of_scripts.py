@@ -123,7 +123,9 @@ def test_pages_beside_an_endless_family_of_their_script_are_all_read(
     # its forms, orders and addresses of posts would be several times as many
     assert found.fetched < 4 * len(pages)
     for row in found.traps:
-        said = "have the same text without" if row["kind"] == "parameter" else "have no line that others lack"
+        said = (
+            "have the same lines without" if row["kind"] == "parameter" else "have no line that others lack"
+        )
         assert said in row["evidence"]
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from webanalytics.crawls.scope import SESSION
 
 _ORIGIN = re.compile(r"(https?://[^/]+)([^?]*)(?:\?(.*))?", re.DOTALL)
+_SEPARATOR = re.compile("[&;]")
 _DIGITS = re.compile(r"\d+")
 # Names of months are numbers in the path of a year.
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -77,8 +78,8 @@ def pattern_of(url: str) -> Pattern:
     'https://a.example/blog/{n}'
     >>> pattern_of("https://a.example/diary/november-2026").text
     '/diary/{n}'
-    >>> pattern_of("https://a.example/docs/v1.2/install").text
-    '/docs/v1.2/install'
+    >>> pattern_of("https://a.example/docs/v1.2/install").text, pattern_of("https://a.example/a/?C=N;O=D").text
+    ('/docs/v1.2/install', '/a/?C&O')
     """
     found = _ORIGIN.match(url)
     origin, path, query = found.groups() if found else ("", url, None)
@@ -91,7 +92,7 @@ def pattern_of(url: str) -> Pattern:
         root = next((place for place, part in enumerate(parts) if part == "{n}"), len(parts))
         family = key if root == len(parts) else origin + "/".join(parts[: root + 1])
         return Pattern(text, family, key, frozenset(), "{" in text)
-    asked = [part.partition("=")[0] for part in query.split("&") if part]
+    asked = [part.partition("=")[0] for part in _SEPARATOR.split(query) if part]
     names = sorted(set(asked))
     family = f"{origin}{text}?"
     # The pages of a whole list are a sequence of their own beside its filters. ``p`` numbers posts as well,

@@ -33,6 +33,7 @@ from webanalytics.crawls.patterns import (
     without_each,
 )
 from webanalytics.crawls.scope import MAX_SEQUENCE, Handling
+from webanalytics.page.declarations.outlinks import SKETCH_SIZE
 
 NEW_SHARE = 0.1
 """Share of a page's pairs of words from which its text is new to its family."""
@@ -204,7 +205,9 @@ class Traps:
         self._closed_names: set[str] = set()
         self._closed_roots: set[str] = set()
         self._parameters: dict[tuple[str, bool], _Parameter] = {}  # by name, numbers of sessions apart
-        self._texts: dict[str, str] = {}  # of addresses, with and without each of their parameters
+        self._texts: dict[
+            str, int
+        ] = {}  # hashes of those of addresses, with and without each of their parameters
         self._seen: set[str] = set()  # texts of all pages
 
     def trace(self, url: str) -> Trace:
@@ -238,7 +241,8 @@ class Traps:
             self._known.add(f"{pattern.key}?", hashes)
         if not barren:
             self.fruitful[folder_of(url)] += 1
-        self._compare(url, pattern, page.text, news=news)
+        whole = len(lines) < SKETCH_SIZE  # then an order of the same lines says nothing else
+        self._compare(url, pattern, crc32(lines.tobytes() if whole else page.text.encode()), news=news)
         if self._handling == "report" and (trap := self._refuses(url, trace)):
             trap.seen += trace.repeated is not None
         if pattern.numbered:
@@ -350,7 +354,7 @@ class Traps:
         trap = Trap(shown, kind_of(pattern), said, url, family, whatever, certain)
         family.trap = self._found[shown] = trap
 
-    def _compare(self, url: str, pattern: Pattern, text: str, *, news: bool) -> None:
+    def _compare(self, url: str, pattern: Pattern, text: int, *, news: bool) -> None:
         """Compare a page with those that lack one of its parameters, or have another value of it."""
         for bare, name, value in without_each(url):
             key = name, is_session(name, value)
@@ -398,7 +402,7 @@ class Traps:
                 kind, how = "session", f"under another value of {name}, as with the number of a session"
             else:
                 kind, how = "parameter", f"without {name}, or under another value of it"
-            evidence = f"{known.equal} of {compared} pages have the same text {how}"
+            evidence = f"{known.equal} of {compared} pages have the same lines {how}"
             trap = self._found.setdefault(shown, Trap(shown, kind, evidence, url))
             trap.seen = compared + known.first
             return trap

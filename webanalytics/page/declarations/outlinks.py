@@ -9,6 +9,9 @@ from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_
 DEFAULT_MAX_LINKS = 50_000
 """Most different targets kept of a page: an index of Python's documentation has 17,242."""
 
+SKETCH_SIZE = 128
+"""Most hashes of a page's sketch, and of its lines."""
+
 
 class Outlinks(TypedDict):
     """The links of a page in document order, as parallel lists; alike ones are one, so many ``times``.

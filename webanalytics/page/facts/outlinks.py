@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 from zlib import crc32
 
-from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
+from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS, SKETCH_SIZE
 from webanalytics.page.document import Element
 from webanalytics.page.facts.access import Names
 from webanalytics.page.facts.links import DEFAULT_MAX_URL, Resolver
@@ -25,9 +25,6 @@ MOST_IDS = 100_000
 
 DEFAULT_MAX_ANCHOR = 200
 """Longest anchor text that is kept, in characters."""
-
-SKETCH_SIZE = 128
-"""Most hashes of a page's sketch."""
 
 _REL = {"nofollow": 1, "ugc": 2, "sponsored": 4}
 _SECTIONS = {name: name for name in ("head", "header", "nav", "main", "aside", "footer", "body")}
