@@ -205,9 +205,7 @@ class Traps:
         self._closed_names: set[str] = set()
         self._closed_roots: set[str] = set()
         self._parameters: dict[tuple[str, bool], _Parameter] = {}  # by name, numbers of sessions apart
-        self._texts: dict[
-            str, int
-        ] = {}  # hashes of those of addresses, with and without each of their parameters
+        self._texts: dict[str, int] = {}  # hashes, by address with and without each of its parameters
         self._seen: set[str] = set()  # texts of all pages
 
     def trace(self, url: str) -> Trace:

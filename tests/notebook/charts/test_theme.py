@@ -51,9 +51,8 @@ def test_a_chosen_theme_is_not_turned_around_again() -> None:
         with wa.option_context(theme=theme):
             ax = draw("words", frame)
         turned[theme] = "filter:" in ax._repr_mimebundle_()[0]["text/html"]  # shown when the block is over
-        classed = (
-            "wa-picture" in ax._repr_mimebundle_()[0]["text/html"]
-        )  # which the style of another one turns
+        # the class whose pictures the style of another chart turns
+        classed = "wa-picture" in ax._repr_mimebundle_()[0]["text/html"]
         assert classed is (theme == "auto")
     assert turned == {"auto": True, "light": False, "dark": False}
 

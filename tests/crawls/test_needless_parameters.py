@@ -1,0 +1,70 @@
+"""Parameters that change nothing but the order of lines are tried, and then left; what they name elsewhere is not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.crawls.simulated import Made, crawl, words
+
+
+def named_links(path: str) -> Made | None:
+    """Return 200 pages whose links say where they stand, and a list in pages."""
+    where, _, query = path.partition("?")
+    if where == "/list":
+        number = int(query.removeprefix("page=") or 1)
+        around = [f"/list?page={place}" for place in range(1, 31)]
+        return Made([*around, f"/of{number}"], words(("list", number)))
+    if not (found := re.fullmatch(r"/(?:p(\d+)|of\d+)?", where)):
+        return None
+    number = int(found[1] or 0)
+    links = [f"/p{(number + 1 + 37 * place) % 200}?ref={(number + place) % 7}" for place in range(6)]
+    return Made([*links, f"/p{(number + 1) % 200}", "/list", "/?=4f2a"], words(where))
+
+
+def named_items(path: str) -> Made | None:
+    """Return the same, and a shop far from the start whose items are asked for by the same name."""
+    if path.startswith("/items"):
+        return Made([], words(path) if "?" in path else "No item was asked for")
+    return Made([f"/items?ref={item}" for item in range(60)]) if path == "/of30" else named_links(path)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_parameter_that_changes_nothing_is_fetched_twice_for_a_page_at_most(seed: int) -> None:
+    wanted = {f"/p{number}" for number in range(1, 200)} | {f"/of{number}" for number in range(1, 30)}
+    wanted |= {f"/list?page={page}" for page in range(1, 31)}
+    found = crawl(named_links, seed=seed)
+    assert wanted <= set(found.rows)
+    assert [(row["pattern"], row["kind"]) for row in found.traps] == [("ref=…", "parameter")]
+    assert len([row for row in found.rows if "ref=" in row]) < 2 * 200 + 16
+    assert found.dropped < 200
+    assert len(crawl(named_links, seed=seed, traps="off").rows) > 1_000
+    items = crawl(named_items, seed=seed)
+    assert wanted | {f"/items?ref={item}" for item in range(60)} <= set(items.rows)
+
+
+FOLDERS = [f"/{one}{other}/" for one in "abcdef" for other in "klmnopqr"]
+
+
+def sorted_folders(path: str) -> Made | None:
+    """Return folders with their files by name, date or size as Apache lists them: eight orders of each."""
+    where, _, query = path.partition("?")
+    if where == "/":
+        return Made(FOLDERS, "All folders")
+    if where not in FOLDERS:
+        return Made(["/"], words(where))
+    files = [f"{where}{name}" for name in ("tea", "cup", "pot", "leaf")]
+    lines = [words(("line", name)) for name in files]
+    turn = "NMSD".find(query[2:3]) % 4
+    lines = (lines[turn:] + lines[:turn])[:: -1 if query.endswith("D") else 1]
+    asked = [f"{where}?C={column};O={order}" for column in "NMSD" for order in "AD"]
+    return Made([*asked, "/", *files], "\n".join(lines))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_orders_of_the_same_lines_are_fetched_twice_for_a_page_at_most(seed: int) -> None:
+    found = crawl(sorted_folders, seed=seed)
+    assert {*FOLDERS, *(f"{folder}pot" for folder in FOLDERS)} <= set(found.rows)
+    assert [(row["pattern"], row["kind"]) for row in found.traps] == [("C=…", "parameter")]
+    assert len([row for row in found.rows if "?C=" in row]) < len(FOLDERS) * 4
