@@ -83,6 +83,7 @@ class Fetched:
     source: Source = "fetched"  # the source of the page
     # what the server showed, where it was asked over TLS
     certificate: Certificate | None = field(default=None, hash=False)
+    steps: tuple[float, ...] = ()  # the seconds of each answer on the way, where they are known
 
     @property
     def facts(self) -> frozenset[Fact]:

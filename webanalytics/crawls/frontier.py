@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import replace
 
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, State
-from webanalytics.crawls.page_answers import Read
+from webanalytics.crawls.page_answers import Read, on_the_way
 from webanalytics.crawls.patterns import folder_of
 
 AHEAD = 400
@@ -42,12 +43,13 @@ class Frontier:
         *,
         ahead: int = AHEAD,
         most_ready: int | None = None,  # most answers that wait for their turn; by default any number
+        brings: bool = True,  # whether the answer to a redirect is that of the address that it led to, too
     ) -> None:
         self._admission = admission
         self._per_host = per_host
         self._read = read
         self.settle = settle
-        self._ahead, self._most_ready = ahead, most_ready
+        self._ahead, self._most_ready, self._brings = ahead, most_ready, brings
         self._all: list[Candidate] = []
         self._queues: dict[str, deque[Candidate]] = {}
         self._turns: deque[str] = deque()
@@ -187,10 +189,21 @@ class Frontier:
         if candidate.state is State.DROPPED:
             self.dropped += 1
             return
+        self._keep(candidate, result)
+        self.advance()
+
+    def _keep(self, candidate: Candidate, result: JobResult) -> None:
         candidate.state = State.READY
         self._ready[candidate.number] = result
         self._fresh.append(candidate)
-        self.advance()
+
+    def _bring(self, page: Read, result: JobResult) -> None:
+        """Take what a redirect has brought of other addresses that are to be fetched, and need not be now."""
+        for url, answer in on_the_way(page, result):
+            known = self._admission.seen.get(url)
+            if isinstance(known, Candidate) and known.state is State.QUEUED and known.subject == url:
+                self._unsettled[known.family] += 1
+                self._keep(known, replace(answer, number=known.number))
 
     def advance(self) -> None:
         """Settle the answers whose turn has come."""
@@ -213,12 +226,14 @@ class Frontier:
             if result is None:
                 break
             self._unsettled[candidate.family] -= 1
-            self._settle(candidate, result)
+            page = self._settle(candidate, result)
             self._take_new()
+            if self._brings:
+                self._bring(page, result)
         if self.ended:
             self._drop_rest()
 
-    def _settle(self, candidate: Candidate, result: JobResult) -> None:
+    def _settle(self, candidate: Candidate, result: JobResult) -> Read:
         candidate.state = State.DONE
         page = self._read(candidate.url, result)
         self.blind = self.blind or page.blind
@@ -227,6 +242,7 @@ class Frontier:
             self.rows.append(candidate)
         if self.settle is not None:
             self.settle(candidate, result, is_row)
+        return page
 
     def _take_new(self) -> None:
         """Queue what was admitted, or take what was fetched of it before."""

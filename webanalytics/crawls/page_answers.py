@@ -6,7 +6,7 @@ Answers that arrive operation by operation are joined here first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin
 
@@ -68,6 +68,34 @@ def read(requested: str, result: JobResult) -> Read:
     page.left_out, page.cut = found_links.get("left_out", 0), bool(found_links.get("cut"))
     page.links = [*_header_links(page.url, fetched.headers or ""), *_links(found_links)]
     return page
+
+
+def on_the_way(page: Read, result: JobResult) -> Iterator[tuple[str, JobResult]]:
+    """Yield the addresses that a redirect led through, and the answer of each as if it had been asked.
+
+    Without cookies the same request has the same answer. Where https led to http, no password was sent on.
+    """
+    fetched, way = result.fetched or Fetched(), [*page.hops, page.url]
+    passed, kinds, steps = fetched.redirects, fetched.redirect_kinds, fetched.steps
+    is_whole = result.apart is not result.outcomes  # else a folder has kept its links alone
+    if page.failed or not is_whole or (passed is not None and len(passed) != len(page.hops)):
+        return
+    for place, url in enumerate(way[1:], 1):
+        if url.startswith("http:") and any(before.startswith("https:") for before in way[:place]):
+            return
+        yield (
+            url,
+            replace(
+                result,
+                fetched=replace(
+                    fetched,
+                    redirects=None if passed is None else passed[place:],
+                    redirect_kinds=None if kinds is None else kinds[place:],
+                    elapsed=sum(steps[place:]) if len(steps) == len(way) else None,
+                    steps=steps[place:],
+                ),
+            ),
+        )
 
 
 def failure(result: JobResult) -> str:

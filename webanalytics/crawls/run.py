@@ -115,6 +115,7 @@ class _Crawl:
             self._rows.take,
             ahead=AHEAD if self._streams else 0,
             most_ready=None if call.options["store"] is None else MOST_READY,
+            brings=call.options["archive"] is None,  # which has one fetch for each row
         )
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}

@@ -329,9 +329,7 @@ class Fetcher:
                     found.http_status or 0, found.headers or CIMultiDict(), found.content or b""
                 )
             finally:
-                took = clock() - began
-                state.spent += took
-                state.elapsed += took
+                state.took(clock() - began)
             if state.leads_on(answer, problem):  # to what the host will answer: no row of refusals ends here
                 self.limits.pace(host).pages += 1
             else:

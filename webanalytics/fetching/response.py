@@ -45,6 +45,7 @@ class Response:
     # seconds from the first connection to the end of the body, over all redirects of the last try
     elapsed: float
     redirect_kinds: tuple[str, ...] = ()  # the status of each redirect, such as "301"
+    steps: tuple[float, ...] = ()  # the seconds of each answer of the last try, of which `elapsed` is the sum
     certificate: Certificate | None = None  # that of the server, where it was asked over TLS
     is_private: bool = False  # whether its address is private, or a proxy's to judge
 

@@ -33,7 +33,7 @@ class FetchState:
         self.passed: list[str] = []
         self.kinds: list[str] = []
         self.redirected = False
-        self.elapsed = 0.0
+        self.steps: list[float] = []
         self._exchanges: list[Exchange] = []
         self._answers = 0
 
@@ -41,6 +41,17 @@ class FetchState:
     def under_way(self) -> bool:
         """Whether a redirect or a challenge of this try was answered: it need not queue again."""
         return bool(self.passed or self._answers)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of this try on the network."""
+        return sum(self.steps)
+
+    def took(self, seconds: float) -> None:
+        """Count the seconds of an answer; those of a challenge belong to the address that is asked again."""
+        self.spent += seconds
+        before = sum(self.steps[len(self.passed) :])
+        self.steps[len(self.passed) :] = [before + seconds]
 
     @property
     def downgraded(self) -> bool:
@@ -102,6 +113,7 @@ class FetchState:
             headers=answer.headers,
             content=answer.content,
             elapsed=self.elapsed,
+            steps=tuple(self.steps),
             redirect_kinds=tuple(self.kinds),
             certificate=answer.certificate,
             is_private=answer.is_private,

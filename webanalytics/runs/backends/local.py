@@ -220,6 +220,7 @@ class _Run:
             len(response.content),
             redirect_kinds=response.redirect_kinds,
             certificate=response.certificate,
+            steps=response.steps,
             **said_by(response.headers),
         )
         if self._rendered is not None and self._is_page:
