@@ -57,7 +57,7 @@ def test_shares_of_countries(picture: Picture) -> None:
     rows = [(True, "SE", None)] + [(False, "SE", None)] * 3 + [(True, "US", None)] * 2 + [(False, "FR", None)]
     ax = disposable_by_country(phones(*rows))
     assert dict(zip(labels(ax), widths(ax), strict=True)) == {"SE": 25, "US": 100, "FR": 0}
-    assert texts(ax)[:3] == ["25 %  (1 of 4)", "100 %  (2 of 2)", "0 %  (0 of 1)"]
+    assert texts(ax)[:3] == ["25%  (1 of 4)", "100%  (2 of 2)", "0%  (0 of 1)"]
     assert title(ax) == "3 of 7 numbers are disposable"
     picture(ax)
 
@@ -73,7 +73,7 @@ def test_no_bar_is_of_one_number_where_others_are_of_more(picture: Picture) -> N
     rows = [(True, "SE", None), (False, "SE", None), *((True, name, None) for name in ("FR", "DE", "US"))]
     ax = disposable_by_country(phones(*rows))
     assert dict(zip(labels(ax), widths(ax), strict=True)) == {"SE": 50, "3 other": 100}
-    assert texts(ax)[1] == "100 %  (3 of 3)"
+    assert texts(ax)[1] == "100%  (3 of 3)"
     picture(ax)
 
 

@@ -171,7 +171,7 @@ def test_an_answer_without_the_extras_of_a_plan(monkeypatch: pytest.MonkeyPatch)
     converter = with_files(a__png=b"y" * 40, b__png=b"z")
     converter.button.click()
     assert converter.message == "1 image converted. 1 could not be converted."
-    assert "10 bytes instead of 40 bytes: 75 % smaller, 30 bytes saved" in texts(converter)
+    assert "10 bytes instead of 40 bytes: 75% smaller, 30 bytes saved" in texts(converter)
     assert "The converted image did not arrive." in texts(converter)
 
 

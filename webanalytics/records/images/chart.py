@@ -42,7 +42,7 @@ def image_sizes(
     --------
     >>> frame = pd.DataFrame({"image": ["a.png"], "inputSize": [2000], "outputSize": [500]})
     >>> image_sizes(frame).get_title(loc="left")
-    '1 image: 2 kB before, 500 bytes after (−75 %)'
+    '1 image: 2 kB before, 500 bytes after (−75%)'
     """
     max_images = data.row_count("max_images", max_images, 0)
     images = data.pick(frame, ["image", "inputSize", "outputSize"], ("convert",), optional=["outputFormat"])
@@ -69,10 +69,10 @@ def change_text(before: float, after: float) -> str:
     """Return a change in percent, with its sign.
 
     >>> change_text(200, 50), change_text(100, 400), change_text(1000, 1001)
-    ('−75 %', '+300 %', '±0 %')
+    ('−75%', '+300%', '±0%')
     """
     change = round((after / before - 1) * 100)
-    return f"{'+' if change > 0 else '−' if change else '±'}{abs(change):,} %"
+    return f"{'+' if change > 0 else '−' if change else '±'}{abs(change):,}%"
 
 
 def _title(found: pd.DataFrame) -> str:

@@ -235,14 +235,14 @@ def saving(before: int, after: int) -> str:
     """Return in words what a conversion saved, from the sizes in bytes.
 
     >>> saving(240_000, 60_000)
-    '60 kB instead of 240 kB: 75 % smaller, 180 kB saved'
+    '60 kB instead of 240 kB: 75% smaller, 180 kB saved'
     >>> saving(100, 150)
-    '150 bytes instead of 100 bytes: 50 % larger'
+    '150 bytes instead of 100 bytes: 50% larger'
     """
     sizes = f"{size_in_words(after)} instead of {size_in_words(before)}"
     if before == after:
         return f"{sizes}: no change"
-    share = f"{abs(before - after) / before:.0%}".replace("%", " %")
+    share = f"{abs(before - after) / before:.0%}"
     if after > before:
         return f"{sizes}: {share} larger"
     return f"{sizes}: {share} smaller, {size_in_words(before - after)} saved"

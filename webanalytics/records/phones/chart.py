@@ -163,14 +163,14 @@ def _shares(ax: Axes, table: pd.DataFrame) -> None:
     rows = range(len(table))
     bars: Any = ax.barh(rows, shares, height=0.72, color=style.ORANGE, zorder=2)
     values = [
-        f"{share:.0f} %  ({bad:,.0f} of {of:,})"
+        f"{share:.0f}%  ({bad:,.0f} of {of:,})"
         for share, bad, of in zip(shares.tolist(), disposable.tolist(), numbers.tolist(), strict=True)
     ]
     captions.row_labels(ax, table["country"].tolist())
     captions.label_bars(ax, bars, values, 100)
     captions.grid(ax, "x")
     ticks = range(0, 101, 20)
-    captions.finish_value_axis(ax, "disposable share of the numbers", ticks, [f"{tick} %" for tick in ticks])
+    captions.finish_value_axis(ax, "disposable share of the numbers", ticks, [f"{tick}%" for tick in ticks])
 
 
 def _month(text: str | None) -> float:
