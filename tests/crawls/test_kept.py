@@ -233,6 +233,9 @@ def test_what_is_surely_endless_is_said_and_not_missed() -> None:
     assert audit.origin.crawl.whole
     assert audit.pages["orphan"].notna().all()
     assert "robots.txt may close it" in " ".join(found(audit, "crawl_trap").values())
+    assert audit.pages["crawl_depth"].max() > 12
+    for rule in ("page_deep", "page_very_deep", "no_path_from_start", "one_inlink"):  # the trap says it
+        assert found(audit, rule).keys() <= {"/a"}
     assert "one_inlink" not in audit.issues.attrs["webanalytics"]["rules_not_tried"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -15,14 +16,30 @@ from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.leads import Bad, Leads, faults, sources
 from webanalytics.audits.site import Site
 
+_NUMBER = re.compile(r"\d+")
+_PLACELESS = ("calendar", "filters", "repeating path")
+"""Traps whose pages lie where they do because of the trap; a list may end."""
 VERY_DEEP = 6
 OUT_OF_REACH = 10
 """Clicks over which a page is very deep, and counts as without a way."""
 
 
+def _outside_traps(site: Site) -> Iterator[int]:
+    """Yield the rows of pages but for those of calendars, filters and nests that are traps."""
+    traps = None if site.crawl is None else site.crawl.traps
+    told = [] if traps is None else traps["pattern"][traps["kind"].isin(_PLACELESS)].tolist()
+    paths = {pattern.partition("?")[0] for pattern in told}
+    nests = tuple(pattern.removesuffix("…") for pattern in told if pattern.endswith("…"))
+    for row in site.distinct:
+        url = site.name(row)
+        *origin, path = url.partition("?")[0].split("/", 3)
+        if "/".join((*origin, _NUMBER.sub("{n}", path))) not in paths and not url.startswith(nests):
+            yield row
+
+
 def _deeper(site: Site, threshold: float, most: float) -> Iterator[Finding]:
     depth, graph = site.values("crawl_depth"), site.graph
-    for row in site.distinct:
+    for row in _outside_traps(site):
         if depth[row] is not None and threshold < depth[row] <= most:
             link = int(graph.found_on[row])
             found = f"Found on {graph.table.urls[graph.table.source[link]]}" if link >= 0 else ""
@@ -31,7 +48,7 @@ def _deeper(site: Site, threshold: float, most: float) -> Iterator[Finding]:
 
 def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
     depth, orphan, inlinks = (site.values(name) for name in ("crawl_depth", "orphan", "inlinks"))
-    for row in site.distinct:
+    for row in _outside_traps(site):
         if depth[row] is not None and depth[row] > threshold:
             yield Finding(row, depth[row], f"{depth[row]:,} clicks.")
         elif depth[row] is None and inlinks[row] and not orphan[row]:
@@ -40,7 +57,7 @@ def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
 
 def _one_inlink(site: Site, _: Any) -> Iterator[Finding]:
     counts, depth = site.values("inlinks"), site.values("crawl_depth")
-    for row in site.distinct:
+    for row in _outside_traps(site):
         if counts[row] == 1 and depth[row] != 0:
             yield Finding(row, 1, f"Linked from {sources(site, row)}.")
 
