@@ -83,19 +83,14 @@ def on_the_way(page: Read, result: JobResult) -> Iterator[tuple[str, JobResult]]
     for place, url in enumerate(way[1:], 1):
         if url.startswith("http:") and any(before.startswith("https:") for before in way[:place]):
             return
-        yield (
-            url,
-            replace(
-                result,
-                fetched=replace(
-                    fetched,
-                    redirects=None if passed is None else passed[place:],
-                    redirect_kinds=None if kinds is None else kinds[place:],
-                    elapsed=sum(steps[place:]) if len(steps) == len(way) else None,
-                    steps=steps[place:],
-                ),
-            ),
+        own = replace(
+            fetched,
+            redirects=passed and passed[place:],
+            redirect_kinds=kinds and kinds[place:],
+            elapsed=sum(steps[place:]) if steps else None,
+            steps=steps[place:],
         )
+        yield url, replace(result, fetched=own)
 
 
 def failure(result: JobResult) -> str:
