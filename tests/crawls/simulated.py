@@ -96,12 +96,13 @@ def crawl(
     listed: Sequence[str] = (),
     slow: str = "",
     start: str = "/",
+    brings: bool = True,
     **scope: Any,
 ) -> Crawled:
     """Crawl a made-up site; ``slow`` is a page that answers when nothing else is left to do."""
     chance = random.Random(seed)
     admission = Admission(Scope((ORIGIN + start,), **{"sitemap": ("auto",), **scope}))
-    frontier = Frontier(admission, at_once, read)
+    frontier = Frontier(admission, at_once, read, brings=brings)
     admission.take_sitemap([ORIGIN + path for path in listed])
     under_way: list[Job] = []
     while not frontier.ended:

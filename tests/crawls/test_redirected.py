@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import webanalytics as wa
-from tests.crawls.simulated import Made, crawl, words
+from tests.crawls.simulated import Made, Write, crawl, words
 from tests.crawls.test_crawl import OPTIONS, TIMES, page, paths
 from tests.runs.hosted.running import equal
 from webanalytics.fetching.testing import Reply, SiteServer
@@ -78,3 +79,34 @@ def test_a_site_of_redirects_takes_one_request_a_link(seed: int) -> None:
     assert len(pages) == 1 + 200
     assert found.fetched <= len(found.rows) - len(pages) + 1
     assert found.depths == crawl(moved, seed=seed, at_once=1).depths
+
+
+def anything(seed: int) -> Write:
+    """Return a site at random: pages, chains of redirects that end or fail, and pages that are missing."""
+    chance = random.Random(seed)
+    kinds = [1.0, *(chance.random() for _ in range(39))]
+    links = [[f"/{chance.randrange(40)}" for _ in range(chance.randint(1, 4))] for _ in kinds]
+    leads = [
+        chance.randrange(place) if place else 0 for place in range(40)
+    ]  # to one before it: none is endless
+
+    def write(path: str) -> Made | None:
+        place = int(path.strip("/") or 0)
+        if kinds[place] < 0.4:
+            return Made(to=f"/{leads[place]}")
+        return Made(error="timeout") if kinds[place] < 0.5 else Made(links[place], words(path))
+
+    return write
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_found_does_not_depend_on_it(seed: int) -> None:
+    scope: dict[str, Any] = random.Random(seed).choice([{}, {"max_pages": 9}, {"max_depth": 2}])
+    found = [
+        crawl(anything(seed), seed=order, at_once=at_once, brings=brings, listed=["/3", "/5"], **scope)
+        for order, at_once, brings in ((0, 12, True), (1, 1, True), (2, 5, False))
+    ]
+    rows, depths, skipped = zip(*((each.rows, each.depths, each.skipped) for each in found), strict=True)
+    assert rows[0] == rows[1] == rows[2]
+    assert depths[0] == depths[1] == depths[2]
+    assert skipped[0] == skipped[1] == skipped[2]
