@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
@@ -145,18 +147,34 @@ def _own_hosts(site: Site) -> dict[str, set[str]]:
 
 def _elsewhere(site: Site, _: Any, part: str) -> Iterator[Finding]:
     allowed = _own_hosts(site)
+
+    def astray(url: str, sitemap: str) -> str:
+        """Return the origin of a page that its sitemap does not speak for."""
+        page, file = origin(url), origin(sitemap)
+        if page is None or file is None or page == file:
+            return ""
+        same_host = page.partition("://")[2] == file.partition("://")[2]
+        named = not same_host and normal(sitemap) in allowed.get(page, ())
+        return page if same_host == (part == "scheme") and not named else ""
+
     for row, entries in _entries(site).items():
-        for entry in entries:
-            page, file = origin(entry["url"]), origin(entry["sitemap"])
-            if page is None or file is None or page == file:
-                continue
-            same_host = page.partition("://")[2] == file.partition("://")[2]
-            if same_host != (part == "scheme"):
-                continue
-            if not same_host and normal(entry["sitemap"]) in allowed.get(page, ()):
-                continue
-            yield Finding(row, page, f"Listed in {entry['sitemap']}")
-            break
+        places = ((astray(entry["url"], entry["sitemap"]), entry["sitemap"]) for entry in entries)
+        if first := next(filter(itemgetter(0), places), None):
+            yield Finding(row, first[0], f"Listed in {first[1]}")
+    if _entries(site) or site.sitemap is None:
+        return
+    counts: dict[str, Counter[str]] = {}
+    for url, file in zip(site.sitemap["url"].tolist(), site.sitemap["sitemap"].tolist(), strict=True):
+        if isinstance(url, str):
+            counts.setdefault(file, Counter())[astray(url, file)] += 1
+    yield from _by_page(
+        site,
+        [
+            (file, found.total(), f"{file} lists addresses of {listed(found)} alone: {found.total():,}.")
+            for file, found in counts.items()
+            if "" not in found
+        ],
+    )
 
 
 def _repeated(site: Site, _: Any) -> Iterator[Finding]:
