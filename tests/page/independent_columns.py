@@ -35,7 +35,11 @@ def base(root: Element) -> str:
 
 
 def without_alt(root: Element) -> int:
-    return sum("alt" not in image.attrib for image in pictures(root))
+    return sum(
+        "alt" not in image.attrib
+        and (image.getparent().tag == "picture" or any("src" in name for name in image.attrib))
+        for image in pictures(root)
+    )
 
 
 def is_pixel(image: Element) -> bool:

@@ -124,6 +124,8 @@ def test_meta_refresh(html: str, refresh: str) -> None:
 
 IMAGES = {
     "no alt": ("<img src=/i.png width=9 height=9>", "images_without_alt"),
+    "no alt, later": ("<img data-src=/i.png>", "images_without_alt"),
+    "nothing": ("<dialog><figure><img></figure></dialog>", None),
     "empty alt": ("<img src=/i.png width=9 height=9 alt>", "images_with_empty_alt"),
     "blank alt": ("<img src=/i.png width=9 height=9 alt=' \n '>", "images_with_empty_alt"),
     "hidden no": ("<img src=/i.png width=9 height=9 alt='' aria-hidden=false>", "images_with_empty_alt"),

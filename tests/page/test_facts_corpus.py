@@ -70,7 +70,11 @@ def _read(soup: BeautifulSoup, address: str) -> dict[str, Any]:
         "internal_links": internal,
         "external_links": len(hosts) - internal,
         "images": len(images),
-        "images_without_alt": sum(not image.has_attr("alt") for image in images),
+        "images_without_alt": sum(
+            not image.has_attr("alt")
+            and (image.parent.name == "picture" or any("src" in name for name in image.attrs))
+            for image in images
+        ),
     }
 
 

@@ -123,7 +123,12 @@ class FactElements(Collector):
         self.images += 1
         alt, width, height, source = get("alt"), get("width"), get("height"), get("src")
         if alt is None:
-            self._add_image(self.without_alt, element)
+            around = element.parent
+            # One without a source represents nothing until a script gives it one (HTML Standard, 4.8.3).
+            if any("src" in name for name in element.attrib) or (
+                around is not None and around.tag == "picture"
+            ):
+                self._add_image(self.without_alt, element)
         elif not alt or alt.isspace():
             self._empty_alt(element)
         elif len(alt) > DEFAULT_MAX_ALT:
