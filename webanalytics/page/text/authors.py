@@ -195,12 +195,10 @@ def _user(page: Page) -> Iterator[str]:
     """Yield the first name of a user: who wrote the first post of a forum."""
     if "username" not in page.html:
         return
-    users = (element for element in page.document.elements if "username" in (element.get("class") or ""))
-    for element in islice(users, _MOST_ELEMENTS):
-        is_user = "username" in (element.get("class") or "").split() and _in_place(element)
-        if is_user and (text := _text(page, element)):
-            yield text
-            return
+    elements = page.document.elements
+    users = (element for element in elements if "username" in (element.get("class") or "").split())
+    names = (_text(page, element) for element in islice(users, _MOST_ELEMENTS) if _in_place(element))
+    yield from islice(filter(None, names), 1)
 
 
 def _marked(page: Page) -> Iterator[str]:
