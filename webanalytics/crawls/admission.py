@@ -358,11 +358,9 @@ class Admission:
         trace = candidate.trace
         if trace is None:
             return False
-        places = places_of(candidate.url)
+        own = places_of(candidate.url)
         news = pictures or any(
-            url not in self.seen
-            and not found.pattern.grows_with(trace.pattern)
-            and not (places and places & places_of(url))
+            url not in self.seen and not found.pattern.grows_with(trace.pattern) and not own & places_of(url)
             for url, found in fresh
         )
         return self.traps.judge(candidate.url, trace, page, news=news, pictures=pictures)

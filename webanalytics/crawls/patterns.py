@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import parse_qsl
 
 from webanalytics.crawls.scope import SESSION
 
@@ -205,7 +205,7 @@ def places_of(url: str) -> set[tuple[str, str]]:
     >>> places_of("https://a.example/login?next=%2Fcart&lang=en"), places_of("https://a.example/login?next=1")
     ({('next', '/cart')}, set())
     """
-    asked = ((name, unquote(value)) for _, name, value in without_each(url) if value)
+    asked = parse_qsl(url.partition("?")[2])
     return {(name, value) for name, value in asked if value.startswith(("/", "http://", "https://"))}
 
 

@@ -356,7 +356,6 @@ class Traps:
 
     def _compare(self, url: str, pattern: Pattern, text: int, *, news: bool) -> None:
         """Compare a page with those that lack one of its parameters, or have another value of it."""
-        places = places_of(url)
         for bare, name, value in without_each(url):
             key = name, is_session(name, value)
             known = self._parameters.setdefault(key, _Parameter(key[1]))
@@ -366,7 +365,7 @@ class Traps:
                 known.equal += 1
                 if not known.session:
                     known.pages.add(bare)
-                known.places &= any(own == name for own, _ in places)
+                known.places &= name in dict(places_of(url))
                 if len(known.values) < PLAIN_VALUES:
                     known.values.add(value)
                 if known.changes_nothing(bare):
