@@ -149,6 +149,17 @@ def test_a_rule_speaks_and_keeps_silent(name: str) -> None:
     assert found(name, near_miss) == set()
 
 
+@pytest.mark.parametrize(
+    ("name", "origin"), [("other_host", "https://other.example"), ("other_scheme", "http://example.org")]
+)
+def test_a_sitemap_that_lists_no_page_of_the_audit_is_told_by_its_file(name: str, origin: str) -> None:
+    entries = [at("", url=f"{origin}/{number}") for number in range(3)]
+    (finding,) = RULES[f"sitemap_{name}"].find(listed(*entries), None)
+    assert (finding.row, finding.evidence) == (0, f"{FILE} lists addresses of {origin} alone: 3.")
+    for near in (listed(*entries, at("/unknown")), listed(*entries, at("/1"))):
+        assert not list(RULES[f"sitemap_{name}"].find(near, None))
+
+
 def test_scripts_and_style_sheets_are_resources_too() -> None:
     closed = "User-agent: *\nDisallow: /code/\nDisallow: /look.css"
     (finding,) = RULES["blocked_resources"].find(with_robots(site(page("/b", **SCRIPTS)), closed), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -68,3 +69,38 @@ def test_orders_of_the_same_lines_are_fetched_twice_for_a_page_at_most(seed: int
     assert {*FOLDERS, *(f"{folder}pot" for folder in FOLDERS)} <= set(found.rows)
     assert [(row["pattern"], row["kind"]) for row in found.traps] == [("C=…", "parameter")]
     assert len([row for row in found.rows if "?C=" in row]) < len(FOLDERS) * 4
+
+
+def ways_back(path: str) -> Made | None:
+    """Return pages with a link to log in that names them, and forms to log in and sign up that hand that on.
+
+    A viewer has one text for all its documents, to which it leads.
+    """
+    where, _, query = path.partition("?")
+    if where in ("/login", "/join"):
+        return Made([f"/{'join' if where == '/login' else 'login'}?{quote(unquote(query), safe='=')}"], where)
+    if where == "/view":
+        return Made([unquote(query.removeprefix("file="))], "The document is below")
+    if not (found := re.fullmatch(r"/(?:p(\d+))?", where)):
+        return Made([], words(where)) if where.startswith("/doc") else None
+    number = int(found[1] or 0)
+    return Made(
+        [
+            f"/login?next={where}",
+            f"/view?file=/doc{number}",
+            *(f"/p{number * 3 + more}" for more in (1, 2, 3)),
+        ]
+        if number < 100
+        else [f"/login?next={where}"],
+        words(where),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_forms_that_hand_on_where_to_go_back_to_are_left(seed: int) -> None:
+    found = crawl(ways_back, seed=seed)
+    assert {f"/p{number}" for number in range(1, 300)} | {f"/doc{number}" for number in range(100)} <= set(
+        found.rows
+    )
+    assert ("next=…", "parameter") in {(row["pattern"], row["kind"]) for row in found.traps}
+    assert len([row for row in found.rows if "next=" in row]) < 40

@@ -42,6 +42,10 @@ ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
         ('<h1>Tea</h1><p><a href="/author/ann">Ann Lee</a>', ["Ann Lee"]),
         ("<h1>Tea</h1><p>By Ann Lee on May 4, 2022</p>", ["Ann Lee"]),
         ("<h1>Tea</h1><p>Written by</p><p>Ann Lee</p>", ["Ann Lee"]),
+        ("<h1>Tea</h1><p>Jan. 3, 2024 by Ann Lee</p>", ["Ann Lee"]),
+        ("<h1>Tea</h1><p>Posted on 12 May 2024, by Ann Lee Leave a comment</p>", ["Ann Lee"]),
+        ("<h1>Tea</h1><p>Sold in May 2024 by Tea Society</p>", []),
+        ("<h1>Tea</h1><p>By default, leaves and water meet.</p>", []),
         ("<h1>Tea</h1><p>Stand by me, it said.</p>", []),
     ],
 )  # fmt: skip

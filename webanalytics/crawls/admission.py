@@ -15,7 +15,7 @@ from webanalytics.core.outcomes import JobResult
 from webanalytics.core.strings import part_of
 from webanalytics.crawls.candidates import AddressCounts, Candidate, Skip, State
 from webanalytics.crawls.page_answers import Read
-from webanalytics.crawls.patterns import pattern_of
+from webanalytics.crawls.patterns import pattern_of, places_of
 from webanalytics.crawls.scope import PAGE_KINDS, Scope, Site, start_address
 from webanalytics.crawls.traps import Trace, Traps
 from webanalytics.runs.frames.link_table import Link, LinkTableBuilder
@@ -358,8 +358,10 @@ class Admission:
         trace = candidate.trace
         if trace is None:
             return False
+        own = places_of(candidate.url)
         news = pictures or any(
-            url not in self.seen and not found.pattern.grows_with(trace.pattern) for url, found in fresh
+            url not in self.seen and not found.pattern.grows_with(trace.pattern) and not own & places_of(url)
+            for url, found in fresh
         )
         return self.traps.judge(candidate.url, trace, page, news=news, pictures=pictures)
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
+from urllib.parse import parse_qsl
 
 from webanalytics.crawls.scope import SESSION
 
@@ -196,6 +197,16 @@ def without_each(url: str) -> Iterator[tuple[str, str, str]]:
         name, _, value = part.partition("=")
         kept = "&".join(parts[:place] + parts[place + 1 :])
         yield f"{path}?{kept}" if kept else path, name, value
+
+
+def places_of(url: str) -> set[tuple[str, str]]:
+    """Return the parameters of an address that name a place themselves, as of a page to go back to.
+
+    >>> places_of("https://a.example/login?next=%2Fcart&lang=en"), places_of("https://a.example/login?next=1")
+    ({('next', '/cart')}, set())
+    """
+    asked = parse_qsl(url.partition("?")[2])
+    return {(name, value) for name, value in asked if value.startswith(("/", "http://", "https://"))}
 
 
 def is_session(name: str, value: str) -> bool:

@@ -28,6 +28,7 @@ from webanalytics.crawls.patterns import (
     kind_of,
     nest_of,
     pattern_of,
+    places_of,
     repeats,
     sequence_of,
     without_each,
@@ -68,7 +69,7 @@ PLAIN_PROOF = 16
 PLAIN_VALUES = 3
 """Values of such a parameter among them."""
 PLAIN_PAGES = 8
-"""Addresses without it among them: the days of one calendar are of one."""
+"""Addresses without it among them where its values name no page: the days of one calendar are of one."""
 
 _BITS = 26
 
@@ -123,6 +124,7 @@ class _Parameter:
     first: int = 0
     values: set[str] = field(default_factory=set)  # those of equal pages
     pages: set[str] = field(default_factory=set)  # addresses without it that had an equal one with it
+    places: bool = True  # whether each value of equal pages is an address, as of a page to go back to
 
     def changes_nothing(self, bare: str) -> bool:
         """Return whether an address, given here without it, need not be fetched with it.
@@ -131,7 +133,7 @@ class _Parameter:
         """
         if self.session:
             return self.equal >= max(SESSION_PROOF, 4 * self.different)
-        several = len(self.values) >= PLAIN_VALUES and len(self.pages) >= PLAIN_PAGES
+        several = len(self.values) >= PLAIN_VALUES and (self.places or len(self.pages) >= PLAIN_PAGES)
         return several and self.equal >= max(PLAIN_PROOF, 20 * self.different) and bare in self.pages
 
 
@@ -363,6 +365,7 @@ class Traps:
                 known.equal += 1
                 if not known.session:
                     known.pages.add(bare)
+                known.places &= name in dict(places_of(url))
                 if len(known.values) < PLAIN_VALUES:
                     known.values.add(value)
                 if known.changes_nothing(bare):

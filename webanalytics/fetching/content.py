@@ -71,6 +71,19 @@ def check_body(content: bytes, content_type: str, accept: Accept) -> None:
         raise Problem("not_text")
 
 
+def type_or_text(content_type: str, content: bytes) -> str:
+    """Return a Content-Type header, that of a text where it names no type and the body begins with no tag.
+
+    Browsers show such a body as text (MIME Sniffing, section 7.1).
+
+    >>> type_or_text("", b"# Tea"), type_or_text("", b" <p>Tea"), type_or_text("text/html", b"Tea")
+    ('text/plain', '', 'text/html')
+    """
+    head = content[:_SNIFFED].removeprefix(_TEXT_MARKS[0]).lstrip()
+    named = media_type(content_type) not in _UNKNOWN
+    return content_type if named or head[:1] in (b"", b"<") or _BINARY.search(head) else "text/plain"
+
+
 MAX_MEMBERS = 1000
 _GZIP_MAGIC = b"\x1f\x8b"
 # Brotli doubles its block of output until the limit is passed; small steps keep it near the limit.

@@ -38,7 +38,7 @@ class Response:
     final_url: str  # URL that responded, in the form in which it was requested (ASCII, no fragment)
     redirects: tuple[str, ...]  # URLs passed through before `final_url`
     http_status: int  # status of the last response, 200 to 299
-    content_type: str  # the Content-Type header, "" when it was missing
+    content_type: str  # the Content-Type header, "" or that of a text when it was missing
     # headers of the last response; names in any case, ``getall`` for repeated ones. Set-Cookie is left out.
     headers: CIMultiDict[str] = field(repr=False)
     content: bytes = field(repr=False)  # the body after decompression

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yarl import URL
 
+from webanalytics.fetching.content import type_or_text
 from webanalytics.fetching.exchange import RawResponse, Wanted
 from webanalytics.fetching.guard import check_redirect, host_key
 from webanalytics.fetching.response import Asked, Exchange, FetchError, FetchLog, Problem, Response, refusal
@@ -109,7 +110,7 @@ class FetchState:
             final_url=str(self.url),
             redirects=tuple(self.passed),
             http_status=answer.status,
-            content_type=answer.headers.get("Content-Type", ""),
+            content_type=type_or_text(answer.headers.get("Content-Type", ""), answer.content),
             headers=answer.headers,
             content=answer.content,
             elapsed=self.elapsed,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
@@ -80,19 +82,29 @@ def _entries(site: Site) -> dict[int, list[Entry]]:
     return found
 
 
+def _all(site: Site) -> Iterator[Entry]:
+    """Yield the entries of all sitemaps, with empty texts for what they do not say."""
+    wanted = ("url", "sitemap", "lastmod", "extension_faults")
+    cells = (
+        {}
+        if site.sitemap is None
+        else {name: site.sitemap[name].tolist() for name in wanted if name in site.sitemap}
+    )
+    for values in zip(*cells.values(), strict=True):
+        texts = (value if isinstance(value, str) else "" for value in values)
+        yield dict(zip(cells, texts, strict=True))
+
+
 def _found(site: Site) -> dict[int, list[Entry]]:
     found: dict[int, list[Entry]] = {}
-    if site.sitemap is None:
-        return found
-    names = [name for name in ("url", "sitemap", "lastmod", "extension_faults") if name in site.sitemap]
-    for values in zip(*(site.sitemap[name].tolist() for name in names), strict=True):
-        entry = {
-            name: value if isinstance(value, str) else "" for name, value in zip(names, values, strict=True)
-        }
-        target = site.find(entry["url"])
-        if target is not None:
+    for entry in _all(site):
+        if (target := site.find(entry["url"])) is not None:
             found.setdefault(target.row, []).append(entry)
     return found
+
+
+def _files(site: Site) -> Iterable[Mapping[Any, Any]]:
+    return () if site.sitemap is None else sitemap_files(site.sitemap).to_dict("records")
 
 
 def _rows_of_files(site: Site) -> dict[str, int]:
@@ -102,12 +114,8 @@ def _rows_of_files(site: Site) -> dict[str, int]:
     for row, entries in _entries(site).items():
         for entry in entries:
             first[entry["sitemap"]] = min(row, first.get(entry["sitemap"], row))
-    if site.sitemap is not None:
-        for file in sitemap_files(site.sitemap)["url"]:
-            place = origin(file)
-            if place in homes:
-                first[file] = homes[place]
-    return first
+    places = {row["url"]: origin(row["url"]) for row in _files(site)}
+    return first | {file: homes[place] for file, place in places.items() if place in homes}
 
 
 def _by_page(site: Site, files: list[tuple[str, Any, str]]) -> Iterator[Finding]:
@@ -123,10 +131,8 @@ def _by_page(site: Site, files: list[tuple[str, Any, str]]) -> Iterator[Finding]
 
 
 def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
-    if site.sitemap is None:
-        return iter(())
     large = []
-    for row in sitemap_files(site.sitemap).to_dict("records"):
+    for row in _files(site):
         count = int(row["entries"]) + int(row["sitemaps"])
         if count > threshold:
             large.append((row["url"], count, f"{row['url']} lists {count:,} addresses."))
@@ -145,18 +151,32 @@ def _own_hosts(site: Site) -> dict[str, set[str]]:
 
 def _elsewhere(site: Site, _: Any, part: str) -> Iterator[Finding]:
     allowed = _own_hosts(site)
+
+    def astray(url: str, sitemap: str) -> str:
+        """Return the origin of a page that its sitemap does not speak for."""
+        page, file = origin(url), origin(sitemap)
+        if page is None or file is None or page == file:
+            return ""
+        same_host = page.partition("://")[2] == file.partition("://")[2]
+        named = not same_host and normal(sitemap) in allowed.get(page, ())
+        return page if same_host == (part == "scheme") and not named else ""
+
     for row, entries in _entries(site).items():
-        for entry in entries:
-            page, file = origin(entry["url"]), origin(entry["sitemap"])
-            if page is None or file is None or page == file:
-                continue
-            same_host = page.partition("://")[2] == file.partition("://")[2]
-            if same_host != (part == "scheme"):
-                continue
-            if not same_host and normal(entry["sitemap"]) in allowed.get(page, ()):
-                continue
-            yield Finding(row, page, f"Listed in {entry['sitemap']}")
-            break
+        places = ((astray(entry["url"], entry["sitemap"]), entry["sitemap"]) for entry in entries)
+        if first := next(filter(itemgetter(0), places), None):
+            yield Finding(row, first[0], f"Listed in {first[1]}")
+    counts: dict[str, Counter[str]] = {}
+    for entry in () if _entries(site) else _all(site):
+        if entry["url"]:
+            counts.setdefault(entry["sitemap"], Counter())[astray(entry["url"], entry["sitemap"])] += 1
+    yield from _by_page(
+        site,
+        [
+            (file, found.total(), f"{file} lists addresses of {listed(found)} alone: {found.total():,}.")
+            for file, found in counts.items()
+            if "" not in found
+        ],
+    )
 
 
 def _repeated(site: Site, _: Any) -> Iterator[Finding]:
@@ -197,13 +217,11 @@ def _invalid(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _always_today(site: Site, threshold: float) -> Iterator[Finding]:
-    if site.sitemap is None or "lastmod" not in site.sitemap:
-        return iter(())
     read = _now(site)
     days: dict[str, list[str]] = {}
-    for file, said in zip(site.sitemap["sitemap"].tolist(), site.sitemap["lastmod"].tolist(), strict=True):
-        if isinstance(file, str) and isinstance(said, str) and said:
-            days.setdefault(file, []).append(day_of(said))
+    for entry in _all(site):
+        if said := entry.get("lastmod"):
+            days.setdefault(entry["sitemap"], []).append(day_of(said))
     today = {(read + timedelta(hours=hours)).date().isoformat() for hours in (-14, 0, 14)}
     fresh = [
         (file, len(found), f"{file}: all {len(found):,} dates are {found[0]}, the day on which it was read.")
@@ -214,14 +232,12 @@ def _always_today(site: Site, threshold: float) -> Iterator[Finding]:
 
 
 def _unnamed(site: Site, _: Any) -> Iterator[Finding]:
-    if site.sitemap is None:
-        return iter(())
     allowed = _own_hosts(site)
     known = {origin(place) for place, copy in site.robots_files.items() if copy.is_known}
     named = set().union(*allowed.values()) if allowed else set()
     unnamed = [
         (row["url"], None, f"{row['url']} is not in the robots.txt of its host.")
-        for row in sitemap_files(site.sitemap).to_dict("records")
+        for row in _files(site)
         if row["source"] == "given"
         and not row["url"].endswith("/robots.txt")
         and origin(row["url"]) in known

@@ -123,19 +123,15 @@ class FactElements(Collector):
         self.images += 1
         alt, width, height, source = get("alt"), get("width"), get("height"), get("src")
         if alt is None:
-            self._add_image(self.without_alt, element)
+            self.keep(self.without_alt, self._source(element))
         elif not alt or alt.isspace():
             self._empty_alt(element)
-        elif len(alt) > DEFAULT_MAX_ALT:
-            self._long_alt(element, fold(alt))
+        elif len(text := fold(alt)) > DEFAULT_MAX_ALT and len(self.long_alt) < self.max_entries:
+            self.long_alt.append({"alt": text[: self.max_length], "src": self._source(element)})
         if not (width and height) and not is_pixel(width, height):
             source = source and source.lstrip()
             if source and source[:5].lower() != "data:":
-                self._add_image(self.without_size, element)
-
-    def _long_alt(self, element: Element, text: str) -> None:
-        if len(text) > DEFAULT_MAX_ALT and len(self.long_alt) < self.max_entries:
-            self.long_alt.append({"alt": text[: self.max_length], "src": self._source(element)})
+                self.keep(self.without_size, self._source(element))
 
     def _empty_alt(self, element: Element) -> None:
         role = (element.get("role") or "").strip().lower()
@@ -143,7 +139,7 @@ class FactElements(Collector):
         pixel = is_pixel(element.get("width"), element.get("height"))
         decorative = role in ("presentation", "none") or hidden == "true" or pixel
         if not decorative and not self._is_beside_text(element):
-            self._add_image(self.empty_alt, element)
+            self.keep(self.empty_alt, self._source(element))
 
     def _is_beside_text(self, element: Element) -> bool:
         """Return whether an image is in a link or button with text, and needs none itself (WCAG 2.2, H2)."""
@@ -151,10 +147,6 @@ class FactElements(Collector):
             return False
         around = next((near for near in element.iterancestors() if near.tag in ("a", "button")), None)
         return around is not None and bool(self._names.content(around))
-
-    def _add_image(self, entries: list[str], element: Element) -> None:
-        if len(entries) < self.max_entries:
-            entries.append(self._source(element))
 
     def _source(self, element: Element) -> str:
         """Return the address of an image; one to be loaded by scripts has it in another attribute."""

@@ -65,17 +65,19 @@ _BY = (
     r"|par|di|door|av|af|autor|autorin|auteur|автор)"
 )
 _LEAD = re.compile(rf"^(?:[^.]{{1,40}}\.\s+)?{_BY}(?:\s*[:\-–—|]\s*|\s+)", re.IGNORECASE)
-_BYLINE = re.compile(
-    r"(?:(?:written|posted|published|words|story|article|authored)\s+)?by:?\s+(\S.+)", re.IGNORECASE
-)
 _ALONE = frozenset({"by", "written by", "posted by", "author"})
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+# A name of several words begins with no small letter: "By default, ..." is none, nor is "By using ...".
+_BYLINE = re.compile(
+    r"(?i:(?:(?:written|posted|published|words|story|article|authored)\s+)?(?:on\s+)?"
+    rf"(?:(?:{_MONTH}\s+\d\d?,?|\d\d?\.?\s+{_MONTH},?)\s+\d{{4}}\W{{1,3}})?by:?\s+)((?![a-z])\S.+|\S+$)"
+)
 # Where a name ends in a byline: a mark, a date, a duration, or what comes next there.
 _CUT = re.compile(
     rf"\s*(?:[|•·–—»(]|\s-\s|\bon\s+(?={_MONTH}|\d|\w+day)|\b{_MONTH}\s+\d|\b\d{{1,2}}\s+{_MONTH}\b"
-    r"|\b\d+\s+(?:min|hour|day|week|month|year)|\b\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
-    r"|\b(?:published|posted|updated|last|medically|reviewed|fact|edited|in:|read more|follow|view|about)\b)"
-    r".*",
+    r"|\b\d+\s+(?:min|hour|day|week|month|year|comment)|\b\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
+    r"|\b(?:published|posted|updated|last|medically|reviewed|fact|edited|in:|read more|follow|view|about"
+    r"|leave a)\b).*",
     re.IGNORECASE | re.DOTALL,
 )
 _PERSON = re.compile(r"[A-Z][\w.'’-]+(?:\s+[A-Z][\w.'’-]*){1,3}")
@@ -193,12 +195,10 @@ def _user(page: Page) -> Iterator[str]:
     """Yield the first name of a user: who wrote the first post of a forum."""
     if "username" not in page.html:
         return
-    users = (element for element in page.document.elements if "username" in (element.get("class") or ""))
-    for element in islice(users, _MOST_ELEMENTS):
-        is_user = "username" in (element.get("class") or "").split() and _in_place(element)
-        if is_user and (text := _text(page, element)):
-            yield text
-            return
+    elements = page.document.elements
+    users = (element for element in elements if "username" in (element.get("class") or "").split())
+    names = (_text(page, element) for element in islice(users, _MOST_ELEMENTS) if _in_place(element))
+    yield from islice(filter(None, names), 1)
 
 
 def _marked(page: Page) -> Iterator[str]:

@@ -32,7 +32,7 @@ from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.archives.pages import Reader
 from webanalytics.fetching.archives.warc_writer import check_place, recording
 from webanalytics.fetching.data_urls import is_data_url
-from webanalytics.fetching.response import Asked
+from webanalytics.fetching.response import LONGEST_HEADER, Asked
 from webanalytics.operations import EXTRACT, RENDERING, Operation
 from webanalytics.runs.backends.base import Backend, JobSource, Listed, Report, Task, merged
 from webanalytics.runs.backends.content import (
@@ -221,7 +221,7 @@ class _Run:
             redirect_kinds=response.redirect_kinds,
             certificate=response.certificate,
             steps=response.steps,
-            **said_by(response.headers),
+            **said_by(response.headers) | {"content_type": response.content_type[:LONGEST_HEADER]},
         )
         if self._rendered is not None and self._is_page:
             with self._answering.inflight.hold(len(response.content), pages=0):

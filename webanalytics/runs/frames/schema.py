@@ -42,7 +42,7 @@ FETCH_COLUMNS = (
 )
 AUDIT_FETCH_COLUMNS = (
     *FETCH_COLUMNS,
-    Field("content_type", str, "The Content-Type header of the page."),
+    Field("content_type", str, "The Content-Type header of the page, or that of a text without one."),
     Field("x_robots_tag", str, "The X-Robots-Tag headers of the page, one a line."),
     Field("redirect_kinds", list[str], "Status of each redirect, or `meta` for one in the page."),
     Field("fetched_at", str, "When the page was fetched: ISO 8601, UTC."),
