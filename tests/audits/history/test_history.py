@@ -272,6 +272,15 @@ def test_thin(three: Any) -> None:
     assert three.load("2026-11").raw["title"].tolist() == ["Home", "Green tea", "New"]
 
 
+def test_a_page_is_found_in_any_form_of_its_address(three: Any) -> None:
+    other = audited({"": html(1, title="At home")}, "2027-01-01")
+    other.raw["url"] = ["https://A.example"]
+    three.append(other)
+    titles = ["Home", "Home", "Home", "At home"]
+    for url in ("https://a.example/", "HTTPS://A.example:443/#top", "https://a.example/x/.."):
+        assert three.page(url)["title"].tolist() == titles
+
+
 def test_wrong_calls(three: Any, tmp_path: Path) -> None:
     for call, said in (
         (lambda: three.rule("title_mising"), "title_missing"),
@@ -303,13 +312,17 @@ def test_damage_is_noticed(three: Any) -> None:
         part = next(path for path in three.folder.iterdir() if path.name.startswith(name))
         content = part.read_bytes()
         part.write_bytes(content[:50] + bytes([content[50] ^ 1]) + content[51:])
-        with pytest.raises(ParameterError, match="unchanged"):
+        with pytest.raises(ParameterError, match=rf"unchanged, unlike `{part.name}` in "):
             [three.load(f"{date:%Y-%m-%d}") for date in three.dates]
+        part.unlink()
+        with pytest.raises(ParameterError, match=rf"unchanged, unlike `{part.name}` in "):
+            three.page("https://a.example/tea")
         part.write_bytes(content)
     run = next(path for path in three.folder.iterdir() if path.name.startswith("run"))
     run.write_bytes(run.read_bytes()[:-9])
-    with pytest.raises(ParameterError, match="unchanged"):
-        three.scores()
+    for call in (three.scores, lambda: three.page("https://a.example/tea")):
+        with pytest.raises(ParameterError, match=rf"unchanged, unlike `{run.name}` in "):
+            call()
     with pytest.raises(ParameterError, match=r"`folder`.*unchanged"):
         three.append(audited({"": html(1)}, "2027-01-01"))
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from webanalytics.audits.graph.site_links import count_missing
+from webanalytics.audits.graph.site_links import count_missing, spelled
 from webanalytics.audits.score import ScoreChange
 from webanalytics.audits.selection import has_segments, segments_of
+from webanalytics.runs.frames.schema import make_series
 from webanalytics.urls import behind_host
 
 if TYPE_CHECKING:
@@ -25,13 +26,29 @@ MOST_OF_A_SITE = 0.5
 """Share of the pages of the smaller audit from which on it is said that they have another address."""
 
 
+def _spelled_as(audit: Audited, other: Audited) -> Audited:
+    """Return an audit with its addresses as another one spells them."""
+
+    def found(raw: pd.DataFrame) -> pd.DataFrame:
+        columns: dict[str, pd.Series[Any]] = {}
+        for name in {"url", "final_url"} & {*raw} & {*other.raw}:
+            urls = raw[name].tolist()
+            cells = spelled(urls, other.raw[name].dropna().tolist())
+            if any(new is not url and new != url for new, url in zip(cells, urls, strict=True)):
+                columns[name] = make_series(cells, "string", raw.index)
+        return pd.DataFrame(columns)
+
+    differs = len(found(audit.raw).columns)
+    return audit._joined(lambda raw: (found(raw), audit.unmatched, {})) if differs else audit
+
+
 class Comparison:
     """What changed from one audit to another, where both of them looked.
 
     Attributes
     ----------
     before, after : Audit
-        The two, judged by the profile and thresholds of the second.
+        The two, judged by the profile and thresholds of the second, and with its spelling of addresses.
     pages : pandas.DataFrame
         ``url``, ``change`` and ``fields`` (how many changed). ``changed`` pages come first: those that left
         the index, then those with the most changes, and among them those that are ``gone``: they answer
@@ -75,6 +92,7 @@ class Comparison:
 
         if before.origin.profile != after.origin.profile:
             before = before.with_profile(after.origin.profile)
+        before = _spelled_as(before, after)
         self.before, self.after, self._again = before, after, again
         sides, scored = (before.judged(), after.judged()), (before, after)
         judged = found.beside(*sides), found.beside(*sides[::-1])

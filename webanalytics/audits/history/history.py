@@ -19,7 +19,6 @@ from webanalytics.audits.storage.folders import reading
 from webanalytics.core.strings import counted, did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.schema import frame_of
-from webanalytics.urls import address
 
 FIELDS = (
     *("status", "http_status", "error", "final_url", "title", "description", "canonical", "robots"),
@@ -83,13 +82,12 @@ class History:
         ``changed`` names the fields that differ from the last time that the page was there, and is an empty
         list where none does; it is missing for the first time, and where the page was not there.
         """
-        wanted, normal = list(FIELDS if fields is None else fields), address(str(url))
-        rows: list[dict[str, Any]] = []
+        wanted = list(FIELDS if fields is None else fields)
+        runs, rows = self._runs, list[dict[str, Any]]()
         last, known, there = dict[str, Any](), dict[str, Any](), set[str]()
         with reading(self._store, "folder"):
-            for run in self._runs:
-                names = {url, normal.url if normal else url}
-                found = folders.cells_of(self._store, run, names, wanted, known)
+            for run in runs:
+                found = folders.cells_of(self._store, run, url, wanted, known)
                 row = {name: found.get(name) for name in wanted}
                 there.update(found)
                 changed = (
