@@ -272,15 +272,6 @@ def test_thin(three: Any) -> None:
     assert three.load("2026-11").raw["title"].tolist() == ["Home", "Green tea", "New"]
 
 
-def test_a_page_is_found_in_any_form_of_its_address(three: Any) -> None:
-    other = audited({"": html(1, title="At home")}, "2027-01-01")
-    other.raw["url"] = ["https://A.example"]
-    three.append(other)
-    titles = ["Home", "Home", "Home", "At home"]
-    for url in ("https://a.example/", "HTTPS://A.example:443/#top", "https://a.example/x/.."):
-        assert three.page(url)["title"].tolist() == titles
-
-
 def test_wrong_calls(three: Any, tmp_path: Path) -> None:
     for call, said in (
         (lambda: three.rule("title_mising"), "title_missing"),
