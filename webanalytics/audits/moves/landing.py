@@ -136,13 +136,23 @@ def planned_in(plan: Any) -> dict[str, str]:
     """Return the new address of each old one, '' for none; raises `ParameterError` for what is no plan."""
     given = _table(plan)
     olds, news = (_addresses(given[name]) for name in ("old", "new"))
-    return {url: new for url, new in zip(olds, news, strict=True) if url}
+    planned: dict[str, str] = {}
+    for url, new in zip(olds, news, strict=True):
+        if url and (other := planned.setdefault(url, new)) != new:
+            said = " and ".join(target or "no address" for target in (other, new))
+            raise ParameterError.on("plan", f"leads {url} to two places: {said}")
+    return planned
 
 
 def _table(plan: Any) -> pd.DataFrame:
     if isinstance(plan, RedirectMap):
         return plan.table
-    frame = read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
+    try:
+        frame = (
+            read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
+        )
+    except ParameterError as error:
+        raise error.of("plan") from None
     if not isinstance(frame, pd.DataFrame) or not {"old", "new"} <= set(frame.columns):
         raise ParameterError.must_be(
             "plan", "what redirect_map returned, or a table with the columns old and new"
