@@ -224,6 +224,14 @@ def test_columns_are_added_by_address(made: wa.Audit) -> None:
     assert len(again.unmatched) == 0
 
 
+def test_escapes_in_either_case_are_one_address() -> None:
+    """RFC 3986, section 6.2.2.1."""
+    made = audit({f"{HOME}%C3%BC": "<title>A"})
+    escaped = f"{HOME}%c3%bc"
+    assert made.with_columns(pd.DataFrame({"url": [escaped], "n": [3]})).pages["n"].tolist() == [3]
+    assert len(made.select(escaped)) == 1
+
+
 def test_columns_are_added_to_the_whole_of_a_part(first_two: wa.Audit) -> None:
     joined = first_two.with_columns(pd.DataFrame({"url": URLS, "clicks": [1, 2, 3, 4]}))
     assert joined.pages["clicks"].tolist() == [1, 2]
