@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.history.test_history import audited, html
+from webanalytics.runs.storage.store import Store
 
 HOME = "https://a.example/"
 
@@ -48,3 +51,21 @@ def test_a_night_in_which_most_pages_failed_is_no_fall_and_no_repair(history: An
     assert (chapter.count("<circle"), chapter.count("<tr")) == (3, 5)
     past = [one for one in wa.explore(audit)._content["summary"]["bars"] if "over time" in one["title"]]
     assert [score for _, score in past[0]["rows"]] == before[::-1]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(errno.EROFS, "Read-only"), (errno.EACCES, "Permission denied")]
+)
+def test_a_folder_that_the_system_refuses_is_not_called_damaged(
+    history: Any, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    def refused(*_: Any) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Store, "appended", refused)
+    with pytest.raises(wa.ParameterError, match=rf"`folder`.* that can be used: {said}"):
+        history.thin()
+    monkeypatch.setattr(Store, "opened", refused)
+    for call in (history.scores, lambda: history.page(HOME)):
+        with pytest.raises(wa.ParameterError, match=rf"`folder`.* that can be used: {said}"):
+            call()

@@ -103,7 +103,7 @@ def _run(store: Store, name: str) -> Run:
         read_at = datetime.strptime(name, "run-%Y%m%dT%H%M%SZ.json").replace(tzinfo=UTC)
         if run["date"] == read_at.isoformat() and run.keys() >= _KNOWN:
             return run
-    except (Unreadable, OSError, *WRONG):
+    except (Unreadable, IsADirectoryError, *WRONG):
         pass
     raise Unreadable(name)
 

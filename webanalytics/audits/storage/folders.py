@@ -8,6 +8,7 @@ the new one. One that was made in a folder has most of its columns in parts, see
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -129,6 +130,10 @@ WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError, Overfl
 """What reading a file raises whose content is not what was written."""
 
 
+_OF_FOLDER = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EIO)
+"""What says nothing of the content of a file."""
+
+
 @contextmanager
 def reading(store: Store, parameter: str) -> Iterator[None]:
     """Turn what is wrong with saved files into the error about a parameter."""
@@ -137,6 +142,8 @@ def reading(store: Store, parameter: str) -> Iterator[None]:
     except DamagedPartError as error:
         raise error.about(parameter) from None
     except (Unreadable, OSError, *WRONG) as error:
+        if isinstance(error, OSError) and error.errno in _OF_FOLDER:
+            raise refusal(parameter, f"that can be used: {reason(error)}") from None
         named = error.filename if isinstance(error, OSError) else str(error) * isinstance(error, Unreadable)
         name = Path(named).name if isinstance(named, str) else ""
         if isinstance(error, FileNotFoundError) and not store.part.fullmatch(name):
