@@ -184,7 +184,7 @@ def test_what_goes_wrong_inside_is_not_a_missing_name(
     def broken(*_: object) -> None:
         raise AttributeError("inner")
 
-    monkeypatch.setattr("webanalytics.audits.issues.find_issues", broken)
+    monkeypatch.setattr("webanalytics.audits.audit.find_issues", broken)
     with pytest.raises(RuntimeError, match="the audit's issues could not be made: inner"):
         _ = wa.Audit(made).issues
 

@@ -12,6 +12,8 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.history.test_history import audited, html
+from webanalytics.audits.history.alerts import View, judge
+from webanalytics.audits.origin import Origin
 from webanalytics.runs.storage.store import Store
 
 HOME = "https://a.example/"
@@ -33,6 +35,16 @@ def test_a_page_is_found_in_any_form_of_its_address(history: Any) -> None:
     history.append(other)
     for url in (HOME, "HTTPS://A.example:443/#top", "https://a.example/x/.."):
         assert history.page(url)["title"].tolist() == ["Home", "Home", "Home", "At home"]
+
+
+def test_a_sitemap_that_spells_its_addresses_in_another_way_has_the_same() -> None:
+    before, after = (
+        wa.Audit(pd.DataFrame({"url": [HOME], "status": "ok"}), Origin(sitemap=pd.DataFrame({"url": urls})))
+        for urls in ([HOME, f"{HOME}%C3%BC", f"{HOME}old"], ["https://a.example", f"{HOME}ü", f"{HOME}new"])
+    )
+    alert = {"when": "sitemap", "segment": "", "of": [1, 1]}
+    _, [told], _ = judge([alert], View(after, wa.compare(before, after), {}), [])
+    assert told["said"] == "1 addresses more, 1 less"
 
 
 def test_a_night_in_which_most_pages_failed_is_no_fall_and_no_repair(history: Any, tmp_path: Path) -> None:

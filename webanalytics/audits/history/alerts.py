@@ -126,8 +126,7 @@ def _changed(alert: Item, view: View) -> tuple[dict[Key, Any], Holds]:
 
 def _sitemap(_: Item, view: View) -> tuple[dict[Key, Any], Holds]:
     sides = () if view.since is None else (view.since.before.origin.sitemap, view.audit.origin.sitemap)
-    lists = [[] if frame is None else frame["url"].tolist() for frame in sides] or [[], []]
-    old, new = ({normal(url) for url in urls} - {None} for urls in lists)
+    old, new = [{*map(normal, () if side is None else side["url"])} - {None} for side in sides] or [set()] * 2
     said = f"{len(new - old):,} addresses more, {len(old - new):,} less"
     return {("sitemap", "sitemap"): said} if old and new and old != new else {}, lambda *_: None
 

@@ -98,13 +98,11 @@ def runs_of(store: Store) -> list[Run]:
 
 
 def _run(store: Store, name: str) -> Run:
-    try:
+    with suppress(Unreadable, IsADirectoryError, *WRONG):
         run: Run = replace(store, manifest=name).read_manifest()
         read_at = datetime.strptime(name, "run-%Y%m%dT%H%M%SZ.json").replace(tzinfo=UTC)
         if run["date"] == read_at.isoformat() and run.keys() >= _KNOWN:
             return run
-    except (Unreadable, IsADirectoryError, *WRONG):
-        pass
     raise Unreadable(name)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -15,12 +15,13 @@ from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.selection import segmented, segments_of
+from webanalytics.audits.site import Site
 from webanalytics.audits.work.muting import muted, new_mute
+from webanalytics.audits.work.prune import Limits, prune
+from webanalytics.audits.work.search_data import SearchData, search_data
+from webanalytics.audits.work.search_issues import search_issues
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES
-
-if TYPE_CHECKING:
-    from webanalytics.audits.work.search_data import SearchData
 
 
 class WorkMethods:
@@ -114,8 +115,6 @@ class WorkMethods:
         >>> audit.pages["clicks"].tolist(), audit.unmatched["url"].tolist()
         ([<NA>, 1200], ['/c'])
         """
-        from webanalytics.audits.site import Site
-        from webanalytics.audits.work.search_data import search_data
 
         def find(raw: pd.DataFrame) -> SearchData:
             site = Site(raw)
@@ -207,8 +206,6 @@ class WorkMethods:
         >>> audit.with_search_data(clicks).search_issues()[["fact", "clicks", "evidence"]].values.tolist()
         [['noindex', 7, 'Asks not to be indexed.']]
         """
-        from webanalytics.audits.work.search_issues import search_issues
-
         profile = self.origin.profile or resolve_profile()
         searched = self.search_queries, self.search_unmatched
         return search_issues(self.site, searched, profile, self._selected())
@@ -334,8 +331,6 @@ class WorkMethods:
         >>> audit.prune()[["advice", "target"]].fillna("").values.tolist()
         [['keep', ''], ['redirect to', 'https://a.example/lamps'], ['remove', ''], ['improve', '']]
         """
-        from webanalytics.audits.work.prune import Limits, prune
-
         return prune(self.site, self._selected(), Limits(thin, similar, clicks, inlinks), whole)
 
     @property
