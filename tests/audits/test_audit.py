@@ -206,7 +206,7 @@ def test_what_it_shows_is_escaped_and_acts_on_no_terminal(made: wa.Audit) -> Non
 
 
 def test_a_large_audit_shows_itself_in_no_time(made: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(showing, "MOST_PAGES", 3)
+    monkeypatch.setattr("webanalytics.audits.audit.MOST_PAGES", 3)
     large = wa.Audit(made)
     assert "Issues are looked for when asked" in repr(large)
     assert "issues" not in (large._known or {})

@@ -260,6 +260,15 @@ def test_a_rule_that_could_not_look_says_nothing() -> None:
     assert told(wa.compare(poor, full), HOME, "h1_multiple") == ["unchecked"]
 
 
+def test_the_width_of_a_title_that_is_not_there_is_not_mended() -> None:
+    full = audit(BEFORE)
+    poor = wa.Audit(full.raw.drop(columns=["title", "description"]))
+    found = wa.compare(full, poor).issues
+    of_width = found[found["rule"].str.contains("title_too|description_too")]
+    assert len(of_width)
+    assert set(of_width["change"]) == {"unchecked"}
+
+
 def test_a_robots_txt_that_was_not_looked_at_is_not_corrected() -> None:
     plain = audit(BEFORE)
     closed, good = (

@@ -323,6 +323,29 @@ def test_a_comparison_says_that_addresses_moved_as_a_whole(before: str, after: s
     assert "slash" not in repr(wa.compare(audited(after, "abcd"), audited(after, "abcd")))
 
 
+def test_one_page_in_two_forms_of_its_address_is_no_other_page() -> None:
+    """RFC 3986, section 6.2.2: they are equivalent, and so is what a server is asked for."""
+    forms = [
+        ("https://a.example/", "https://a.example"),
+        ("https://a.example/x%C3%BC", "https://A.example:443/xü#top"),
+        ("https://a.example/y%2Fz", "https://a.example/y%2fz"),
+        ("https://xn--bcher-kva.example/b", "https://bücher.example/c/../b"),
+    ]
+    first, second = (
+        wa.audit(pd.DataFrame({"url": urls, "html": [f"<title>{place}" for place in range(4)]}))
+        for urls in zip(*forms, strict=True)
+    )
+    for before, after in ((first, second), (second, first), (second.select(second.raw["url"] != ""), first)):
+        comparison = wa.compare(before, after)
+        assert sorted(comparison.pages["url"]) == sorted(after.raw["url"])
+        assert set(comparison.pages["change"]) == {"same"}
+        assert set(comparison.issues["change"]) == {"remaining"}
+        assert comparison.score.change == 0
+    kept = wa.compare(first.select(first.raw["url"].iloc[:2]), second)
+    assert kept.pages["change"].value_counts().to_dict() == {"same": 2, "unchecked": 2}
+    assert wa.compare(first, first).before is first
+
+
 @pytest.mark.parametrize("again", [5, "nowhere"])
 def test_what_is_no_second_reading_is_refused(again: Any) -> None:
     audit = wa.audit([], progress=False)

@@ -184,7 +184,7 @@ def test_what_goes_wrong_inside_is_not_a_missing_name(
     def broken(*_: object) -> None:
         raise AttributeError("inner")
 
-    monkeypatch.setattr("webanalytics.audits.issues.find_issues", broken)
+    monkeypatch.setattr("webanalytics.audits.audit.find_issues", broken)
     with pytest.raises(RuntimeError, match="the audit's issues could not be made: inner"):
         _ = wa.Audit(made).issues
 
@@ -222,6 +222,14 @@ def test_columns_are_added_by_address(made: wa.Audit) -> None:
     assert again.pages["rank"].dtype == np.int64, "nothing is missing"
     assert again.pages["clicks"].tolist() == [5, 3, pd.NA, pd.NA]
     assert len(again.unmatched) == 0
+
+
+def test_escapes_in_either_case_are_one_address() -> None:
+    """RFC 3986, section 6.2.2.1."""
+    made = audit({f"{HOME}%C3%BC": "<title>A"})
+    escaped = f"{HOME}%c3%bc"
+    assert made.with_columns(pd.DataFrame({"url": [escaped], "n": [3]})).pages["n"].tolist() == [3]
+    assert len(made.select(escaped)) == 1
 
 
 def test_columns_are_added_to_the_whole_of_a_part(first_two: wa.Audit) -> None:

@@ -62,6 +62,20 @@ def test_a_folder_that_is_not_there_is_said_before_work(
     assert "parameter must be in an existing folder" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [("redirect-map {0} {1}", "old"), ("redirect-map {1} {0}", "new"), ("check-redirects {0}", "plan")],
+)
+def test_a_table_that_cannot_be_read_is_told_of_its_argument(
+    arguments: str, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty, good = tmp_path / "empty.csv", tmp_path / "good.txt"
+    empty.touch()
+    good.write_text("https://a.example/\n")
+    assert main(arguments.format(empty, good).split()) == 2
+    assert f"The `{named}` parameter must be a well-formed CSV file." in capsys.readouterr().err
+
+
 def test_an_interrupted_check_says_that_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,23 +12,29 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from webanalytics.audits.causes import causes, ordered
 from webanalytics.audits.compare.comparison import Comparison
+from webanalytics.audits.compare.differences import Judged
 from webanalytics.audits.content.methods import ContentMethods
 from webanalytics.audits.export import ExportMethods
 from webanalytics.audits.graph.methods import LinkMethods
+from webanalytics.audits.issues import find_issues, summary
 from webanalytics.audits.logs.methods import LogMethods
 from webanalytics.audits.origin import TABLES, FindColumns, Origin, Thresholds
+from webanalytics.audits.overview.display import MOST_PAGES, Overview, as_html, as_text, audit_overview
+from webanalytics.audits.overview.failures import failures
+from webanalytics.audits.pages import make_site, with_counts
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
+from webanalytics.audits.score import Health
 from webanalytics.audits.selection import as_read, is_of_pages, issues_of, matched, rows_of, shares_of_hosts
+from webanalytics.audits.storage import folders as storage
 from webanalytics.audits.work.methods import WorkMethods
+from webanalytics.audits.work.muting import unmuted
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 
 if TYPE_CHECKING:
-    from webanalytics.audits.compare.differences import Judged
-    from webanalytics.audits.overview.display import Overview
-    from webanalytics.audits.score import Health
     from webanalytics.audits.site import Site
 
 T = TypeVar("T")
@@ -93,8 +99,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
     @classmethod
     def of(cls, value: Any, parameter: str) -> Audit:
         """Return an audit: unchanged, loaded from a folder, or of a frame of pages."""
-        from webanalytics.audits.storage import folders as storage
-
         if isinstance(value, Audit):
             return value
         value = as_pandas(value, parameter)
@@ -206,7 +210,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
             whole, rows = self._whole
             return whole._joined(find)._part(rows)
         columns, unmatched, tables = find(self.raw)
-        joined = pd.concat([self.raw, columns], axis=1)
+        others = self.raw.columns.difference(columns.columns, sort=False)
+        joined = pd.concat([self.raw[others], columns], axis=1)
         joined.attrs = dict(self.raw.attrs)
         made = Audit(joined, self.origin)
         made._keep(self)
@@ -216,8 +221,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
     @property
     def site(self) -> Site:
         """What the rules examine: the pages with derived columns, the sitemap, robots.txt problems."""
-        from webanalytics.audits.pages import make_site
-
         if self._whole is not None:
             return self._whole[0].site
         return self._once("site", lambda: make_site(self.raw, *self.origin.besides()))
@@ -238,8 +241,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         Its columns are ordered by use: ``url``, ``status``, ``score``, ``issues_high``, ``issues_medium``,
         ``issues_low``, ``title``, ``description``, and so on.
         """
-        from webanalytics.audits.pages import with_counts
-
         if self._whole is not None:
             whole, rows = self._whole
             return self._once("pages", lambda: whole.pages.iloc[rows])
@@ -253,15 +254,11 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         ``pages`` that search engines may index, ``help`` is the rule's page. What is of a host (``scope``) is
         one row for it. ``attrs["webanalytics"]`` says which rules were not tried or failed.
         """
-        from webanalytics.audits.work.muting import unmuted
-
         return self._once("unmuted", lambda: unmuted(self._found, self.origin.mutes))
 
     @property
     def _found(self) -> pd.DataFrame:
         """All issues, muted or not."""
-        from webanalytics.audits.issues import find_issues
-
         if self._whole is not None:
             whole, rows = self._whole
             hosts = shares_of_hosts(whole.site, rows)
@@ -289,8 +286,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         ParameterError
             When `by` is no column of `pages` with one value a page.
         """
-        from webanalytics.audits.issues import summary
-
         if by is not None:
             from webanalytics.audits.selection import summary_by
 
@@ -306,8 +301,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
             ``reason``, ``error_type``, ``pages``, ``option`` (that changes it), ``advice`` (what it does),
             ``url`` (of the first page) and ``error_key`` (which never changes), the most frequent first.
         """
-        from webanalytics.audits.overview.failures import failures
-
         return self._once("failures", lambda: failures(self.raw))
 
     @property
@@ -329,8 +322,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
     @property
     def health(self) -> Health:
         """What the score is made of."""
-        from webanalytics.audits.score import Health
-
         whole, rows = self._whole or (self, None)
         return self._once("health", lambda: Health(whole.site, self.issues, rows))
 
@@ -349,8 +340,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
             fails), ``points`` (by how much the score rises where it is fixed; none of warnings),
             ``examples`` (addresses with spaces between them) and, of search data, ``clicks``.
         """
-        from webanalytics.audits.causes import causes, ordered
-
         return ordered(self._once("causes", lambda: causes(self.site, self.issues, self.health)), by)
 
     @property
@@ -412,13 +401,10 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
 
     def judged(self) -> Judged:
         """Return what a comparison reads of an audit."""
-        from webanalytics.audits.compare.differences import Judged
-
         rows = None if self._whole is None else self._whole[1]
         return Judged(self.site, self.issues, self.health.costs_by_rule(), rows, self.muted)
 
     def _overview(self) -> Overview:
-        from webanalytics.audits.overview.display import MOST_PAGES, audit_overview
 
         whole, rows = self._whole or (self, None)
         known = "issues" in self._known or "issues" in whole._known
@@ -427,12 +413,10 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         return audit_overview(self, judged=bool(found), selected=selected)
 
     def __repr__(self) -> str:
-        from webanalytics.audits.overview.display import as_text
 
         return as_text(self._overview())
 
     def _repr_html_(self) -> str:
-        from webanalytics.audits.overview.display import as_html
 
         return as_html(self._overview())
 

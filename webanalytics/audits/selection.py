@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.causes import clicks_of
+from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.core.strings import did_you_mean, one_line, shortened
 from webanalytics.core.url_patterns import matching
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.schema import make_series
-from webanalytics.urls import address
 
 if TYPE_CHECKING:
     from webanalytics.audits.site import Site
@@ -167,10 +167,7 @@ def _places(keys: Iterable[Hashable]) -> dict[Hashable, list[int]]:
 
 def _normal(url: Any) -> str | None:
     """Return an address in normal form, anything else that is a text as it is."""
-    if not isinstance(url, str):
-        return None
-    found = address(url.strip())
-    return url if found is None else found.url
+    return normal(url) or (url if isinstance(url, str) else None)
 
 
 def _shown(value: Any) -> str:

@@ -37,13 +37,16 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     return {} if arguments.allow_private is None else {"allow_private": arguments.allow_private}
 
 
-def _source(text: str) -> Any:
+def _source(text: str, parameter: str) -> Any:
     path = Path(text)
     if address(text) or is_archive(text) or not path.is_file():
         return text
-    if path.suffix.lower() in SUFFIXES:
-        return read_values(read_frame(path), METADATA, "input").dropna().tolist()
-    return [line.strip() for line in lines_of(path.read_bytes())]
+    try:
+        if path.suffix.lower() in SUFFIXES:
+            return read_values(read_frame(path), METADATA, "input").dropna().tolist()
+        return [line.strip() for line in lines_of(path.read_bytes())]
+    except ParameterError as error:  # of the table, or of its columns
+        raise error.of(parameter) from None
 
 
 def run_map(arguments: argparse.Namespace) -> int:
@@ -51,7 +54,8 @@ def run_map(arguments: argparse.Namespace) -> int:
     for name in arguments.output:
         can_be_written(name, table=form_of(Path(name)) is None)
     given = {} if arguments.sure is None else {"sure": arguments.sure}
-    plan = sync.redirect_map(_source(arguments.old), _source(arguments.new), **given, **_options(arguments))
+    old, new = _source(arguments.old, "old"), _source(arguments.new, "new")
+    plan = sync.redirect_map(old, new, **given, **_options(arguments))
     decisions = ("sure", "look") if arguments.with_look else ("sure",)
     for name in arguments.output:
         print(f"written to {plan.write(name, decisions=decisions)}", file=sys.stderr)
@@ -68,7 +72,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     can_be_written(arguments.report, "report", table=False)
     if not Path(arguments.plan).is_file():
         raise ParameterError.must_be("plan", "a file")
-    old = None if arguments.old is None else _source(arguments.old)
+    old = None if arguments.old is None else _source(arguments.old, "old")
     given = {"site": arguments.site, "old": old, "report": arguments.report}
     found = sync.check_redirects(arguments.plan, **given, **_options(arguments))
     status = shown(found, arguments.output)

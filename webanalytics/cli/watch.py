@@ -27,7 +27,7 @@ from webanalytics import sync
 from webanalytics._version import how_to_install
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.compare.comparison import Comparison
-from webanalytics.audits.compare.fields import FOLLOWS
+from webanalytics.audits.compare.fields import FOLLOWS, may_change
 from webanalytics.audits.history import folder as folders
 from webanalytics.audits.history import messages
 from webanalytics.audits.history.alerts import OPTIONS, View, grouped, judge
@@ -103,13 +103,14 @@ def read_config(path: Path) -> dict[str, Any]:
         raise _wrong("history", "be a folder on this machine")
     folder = path.parent
     periods(config.get("thin", "daily after 1 day"), "thin")
-    alerts = [_alert(alert, folder) for alert in config.get("alert", ())]
+    own = "extract" in config.get("options", {})  # columns that nobody knows before the run
+    alerts = [_alert(alert, folder, own) for alert in config.get("alert", ())]
     to = [messages.checked(one, folder) for one in config.get("to", [{"kind": "stdout"}])]
     options = {name: _option(name, value) for name, value in config.get("options", {}).items()}
     return {**config, "history": folder / config["history"], "alert": alerts, "to": to, "options": options}
 
 
-def _alert(alert: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _alert(alert: Mapping[str, Any], folder: Path, own: bool) -> dict[str, Any]:
     known = OPTIONS.get(str(alert.get("when")))
     if known is None:
         raise _wrong("alert", f"have a `when`: {', '.join(OPTIONS)}")
@@ -121,6 +122,8 @@ def _alert(alert: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     known_values = {"priority": ("", *PRIORITIES), "rule": ("", *RULES)}
     wrong |= {name for name, values in known_values.items() if made.get(name, "") not in values}
     wrong |= {"segment"} - {name for name in made if isinstance(made[name], str)}
+    wrong |= {"field"} if "field" in known and not (own or may_change(str(made["field"]))) else set()
+    wrong |= {name for name in known if type(made[name]) in (int, float) and not made[name] > 0}
     if wrong or runs is None:
         raise _wrong("alert", f"have no such {min(wrong)!r} where `when` is {made['when']}")
     matching(made["segment"] or "*", "segment")

@@ -303,13 +303,17 @@ def test_damage_is_noticed(three: Any) -> None:
         part = next(path for path in three.folder.iterdir() if path.name.startswith(name))
         content = part.read_bytes()
         part.write_bytes(content[:50] + bytes([content[50] ^ 1]) + content[51:])
-        with pytest.raises(ParameterError, match="unchanged"):
+        with pytest.raises(ParameterError, match=rf"unchanged, unlike `{part.name}` in "):
             [three.load(f"{date:%Y-%m-%d}") for date in three.dates]
+        part.unlink()
+        with pytest.raises(ParameterError, match=rf"unchanged, unlike `{part.name}` in "):
+            three.page("https://a.example/tea")
         part.write_bytes(content)
     run = next(path for path in three.folder.iterdir() if path.name.startswith("run"))
     run.write_bytes(run.read_bytes()[:-9])
-    with pytest.raises(ParameterError, match="unchanged"):
-        three.scores()
+    for call in (three.scores, lambda: three.page("https://a.example/tea")):
+        with pytest.raises(ParameterError, match=rf"unchanged, unlike `{run.name}` in "):
+            call()
     with pytest.raises(ParameterError, match=r"`folder`.*unchanged"):
         three.append(audited({"": html(1)}, "2027-01-01"))
 

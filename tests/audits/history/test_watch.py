@@ -54,6 +54,8 @@ GOOD = 'history = "h"\nurls = ["https://a.example/"]\n'
         (GOOD + '[[alert]]\nwhen = "noindex"\ndays = 3\n', "no such 'days'"),
         (GOOD + '[[alert]]\nwhen = "slow"\nseconds = "3"\n', "no such 'seconds'"),
         (GOOD + '[[alert]]\nwhen = "lost"\nruns = "3 of 2"\n', "no such 'runs'"),
+        (GOOD + '[[alert]]\nwhen = "score"\nby = -5\n', "no such 'by'"),
+        (GOOD + '[[alert]]\nwhen = "changed"\nfield = "titel"\n', "no such 'field'"),
         (GOOD + '[[alert]]\nwhen = "issues"\npriority = "urgent"\n', "no such 'priority'"),
         (GOOD + '[[alert]]\nwhen = "lost"\nsegment = "("\n', "segment"),
         (GOOD + '[[alert]]\nwhen = "lost"\nsegment = 5\n', "no such 'segment'"),
@@ -81,6 +83,15 @@ def test_a_wrong_file_is_refused_before_any_work(
     assert main(["watch", str(path)]) == 2
     assert said in capsys.readouterr().err
     assert [item.name for item in tmp_path.iterdir()] == ["site.toml"]
+
+
+@pytest.mark.parametrize("field", ["robots.txt", "header:vary", "og:title", "priceCurrency", "indexability"])
+def test_fields_whose_changes_are_told(field: str, tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text(f'{GOOD}[[alert]]\nwhen = "changed"\nfield = "{field}"\n')
+    assert read_config(tmp_path / "site.toml")["alert"][0]["field"] == field
+    own = f'{GOOD}[options.extract]\nsku = ".sku"\n[[alert]]\nwhen = "changed"\nfield = "sku"\n'
+    (tmp_path / "site.toml").write_text(own)
+    assert read_config(tmp_path / "site.toml")["alert"][0]["field"] == "sku"
 
 
 def test_a_wrong_plan_is_refused_before_any_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from webanalytics.audits.moves.landing import planned_in
 
 Reply = wa.testing.Reply
 PAGE = b"<!doctype html><title>A page</title><h1>A page</h1><p>Text of the page."
@@ -108,6 +109,18 @@ def test_a_plan_with_what_is_no_address_is_refused(old: str, new: str | None) ->
     plan = pd.DataFrame({"old": ["https://a.example/", old], "new": [" ", new]})
     with pytest.raises(wa.ParameterError, match=r"names '(/new|/a|a b)', which is no address"):
         wa.check_redirects(plan)
+
+
+def test_a_plan_that_leads_an_address_to_two_places_is_refused() -> None:
+    """The last row would hide the first one; a fragment never reaches a server (RFC 9110, section 7.1)."""
+    rows = {"old": ["https://a.example/a", "https://A.example/a#x"], "new": ["https://a.example/b"] * 2}
+    assert planned_in(pd.DataFrame(rows)) == {"https://a.example/a": "https://a.example/b"}
+    for other, said in (("https://a.example/c", "https://a.example/c"), (None, "no address")):
+        plan = pd.DataFrame(rows | {"new": ["https://a.example/b", other]})
+        with pytest.raises(
+            wa.ParameterError, match=rf"`plan`.* two places: https://a\.example/b and {said}\."
+        ):
+            planned_in(plan)
 
 
 @pytest.mark.parametrize(

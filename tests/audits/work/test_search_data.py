@@ -306,6 +306,7 @@ def test_queries_that_several_pages_are_shown_for() -> None:
         "Top queries,Clicks\ntea,1\n",
         "Top pages,Users\n/,1\n",
         f"Top pages,Last 28 days Clicks,Previous 28 days Clicks\n{TOP}/,1,2\n",
+        f"Top pages,Clicks,Clicks\n{TOP}/,1,2\n",
     ],
 )
 def test_what_has_no_pages_is_refused(text: str, tmp_path: Path) -> None:

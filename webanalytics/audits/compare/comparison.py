@@ -11,18 +11,38 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from webanalytics.audits.graph.site_links import count_missing
+from webanalytics.audits.compare import differences as found
+from webanalytics.audits.compare.differences import Judged, summary
+from webanalytics.audits.compare.fields import difference
+from webanalytics.audits.compare.links import changed_depths, changed_links, changed_orphans
+from webanalytics.audits.graph.site_links import count_missing, spelled
+from webanalytics.audits.overview.display import Overview, as_html, as_text, comparison_overview
 from webanalytics.audits.score import ScoreChange
 from webanalytics.audits.selection import has_segments, segments_of
+from webanalytics.runs.frames.schema import make_series
 from webanalytics.urls import behind_host
 
 if TYPE_CHECKING:
-    from webanalytics.audits.compare.differences import Judged
     from webanalytics.audits.origin import Audited
-    from webanalytics.audits.overview.display import Overview
 
 MOST_OF_A_SITE = 0.5
 """Share of the pages of the smaller audit from which on it is said that they have another address."""
+
+
+def _spelled_as(audit: Audited, other: Audited) -> Audited:
+    """Return an audit with its addresses as another one spells them."""
+
+    def respelled(raw: pd.DataFrame) -> pd.DataFrame:
+        columns: dict[str, pd.Series[Any]] = {}
+        for name in {"url", "final_url"} & {*raw} & {*other.raw}:
+            urls = raw[name].tolist()
+            cells = spelled(urls, other.raw[name].dropna().tolist())
+            if any(new is not url and new != url for new, url in zip(cells, urls, strict=True)):
+                columns[name] = make_series(cells, "string", raw.index)
+        return pd.DataFrame(columns)
+
+    differs = len(respelled(audit.raw).columns)
+    return audit._joined(lambda raw: (respelled(raw), audit.unmatched, {})) if differs else audit
 
 
 class Comparison:
@@ -31,7 +51,7 @@ class Comparison:
     Attributes
     ----------
     before, after : Audit
-        The two, judged by the profile and thresholds of the second.
+        The two, judged by the profile and thresholds of the second, and with its spelling of addresses.
     pages : pandas.DataFrame
         ``url``, ``change`` and ``fields`` (how many changed). ``changed`` pages come first: those that left
         the index, then those with the most changes, and among them those that are ``gone``: they answer
@@ -71,10 +91,9 @@ class Comparison:
     """
 
     def __init__(self, before: Audited, after: Audited, again: Audited | None = None) -> None:
-        from webanalytics.audits.compare import differences as found
-
         if before.origin.profile != after.origin.profile:
             before = before.with_profile(after.origin.profile)
+        before = _spelled_as(before, after)
         self.before, self.after, self._again = before, after, again
         sides, scored = (before.judged(), after.judged()), (before, after)
         judged = found.beside(*sides), found.beside(*sides[::-1])
@@ -92,8 +111,6 @@ class Comparison:
     @cached_property
     def links(self) -> pd.DataFrame:
         """Links that came, went, broke or answer again, of two crawls."""
-        from webanalytics.audits.compare.links import changed_links
-
         moved = set(self.changes.loc[self.changes["field"] == "final_url", "url"])
 
         def looked(url: str) -> bool:
@@ -104,15 +121,11 @@ class Comparison:
     @cached_property
     def depths(self) -> pd.DataFrame:
         """Pages whose clicks from the start changed, of two crawls."""
-        from webanalytics.audits.compare.links import changed_depths
-
         return changed_depths(self.before, self.after)
 
     @cached_property
     def orphans(self) -> pd.DataFrame:
         """Pages that became orphans, or are none any more, of two crawls."""
-        from webanalytics.audits.compare.links import changed_orphans
-
         return changed_orphans(self.before, self.after)
 
     def summary(self, by: str | None = None) -> pd.DataFrame:
@@ -137,8 +150,6 @@ class Comparison:
         ParameterError
             When `by` is no column of the second audit with one value a page.
         """
-        from webanalytics.audits.compare.differences import summary
-
         if by is None:
             return summary(*self._judged, self.issues)
         parts = [(segment, summary(*sides, issues)) for segment, _, sides, issues in self._segments(by)]
@@ -213,8 +224,6 @@ class Comparison:
 
     def parts(self) -> dict[str, pd.DataFrame]:
         """Return the frames that a comparison consists of, by name; of lists and long texts what differs."""
-        from webanalytics.audits.compare.fields import difference
-
         cells = zip(self.changes["before"], self.changes["after"], strict=True)
         shown = pd.DataFrame([difference(*pair) for pair in cells], columns=["before", "after"], dtype=object)
         in_both = self.pages["url"].isin(self._judged[0].rows.keys() & self._judged[1].rows.keys())
@@ -256,8 +265,6 @@ class Comparison:
 
     def overview(self, *, hint: bool = True) -> Overview:
         """Return the overview of a comparison; ``hint`` adds a line on its frames."""
-        from webanalytics.audits.overview.display import comparison_overview
-
         dates = self.before.audited_at, self.after.audited_at
         frames = self.pages, self.changes, self.issues, self.summary()
         return comparison_overview(frames, self.score, dates, self._notes(), hint=hint)
@@ -278,11 +285,7 @@ class Comparison:
         return parts
 
     def __repr__(self) -> str:
-        from webanalytics.audits.overview.display import as_text
-
         return as_text(self.overview())
 
     def _repr_html_(self) -> str:
-        from webanalytics.audits.overview.display import as_html
-
         return as_html(self.overview())

@@ -83,6 +83,12 @@ def is_own(column: str) -> bool:
     return column not in COMPARED and not column.startswith(TAGS)
 
 
+def may_change(field: str) -> bool:
+    """Return whether comparisons tell changes of a field, but for columns of the user's own."""
+    of_header = field.removeprefix("header:") in HEADERS and field.startswith("header:")
+    return of_header or field.startswith(TAGS) or field in COMPARED or field == "robots.txt"
+
+
 def fields_of(column: str, *cells: Any) -> Iterator[tuple[Any, ...]]:
     r"""Yield the name of a field and its values in some audits; headers are a field each.
 

@@ -52,6 +52,18 @@ def _normal(url: str) -> str | None:
     return _ESCAPE.sub(lambda escape: escape[0].upper(), found.url) if "%" in found.url else found.url
 
 
+def spelled(urls: Sequence[Any], known: Sequence[Any]) -> list[Any]:
+    """Return addresses, each as spelled among those known where one of them is the same in normal form.
+
+    Examples
+    --------
+    >>> spelled(["https://a.example/", "https://a.example/b"], ["https://A.example"])
+    ['https://A.example', 'https://a.example/b']
+    """
+    same = {normal(url): url for url in reversed(known)} | {url: url for url in known} | {None: None}
+    return [same.get(url) or same.get(normal(url)) or url for url in urls]
+
+
 def forwards(refresh: str | None, url: str | None) -> bool:
     """Return whether a meta refresh leads at once to another page, which search engines take for a redirect.
 

@@ -16,6 +16,7 @@ import pandas as pd
 from webanalytics.audits.compare.comparison import Comparison
 from webanalytics.audits.compare.differences import beside
 from webanalytics.audits.compare.fields import FOLLOWS, difference, is_same
+from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.origin import Audited
 from webanalytics.audits.redaction import without_secrets
@@ -125,7 +126,7 @@ def _changed(alert: Item, view: View) -> tuple[dict[Key, Any], Holds]:
 
 def _sitemap(_: Item, view: View) -> tuple[dict[Key, Any], Holds]:
     sides = () if view.since is None else (view.since.before.origin.sitemap, view.audit.origin.sitemap)
-    old, new = [set() if frame is None else set(frame["url"].dropna()) for frame in sides] or [set(), set()]
+    old, new = [{*map(normal, () if side is None else side["url"])} - {None} for side in sides] or [set()] * 2
     said = f"{len(new - old):,} addresses more, {len(old - new):,} less"
     return {("sitemap", "sitemap"): said} if old and new and old != new else {}, lambda *_: None
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.graph.site_links import count_missing
+from webanalytics.audits.graph.site_links import count_missing, spelled
 from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
-from webanalytics.audits.storage.folders import described, reading, restored
+from webanalytics.audits.storage.folders import WRONG, described, reading, restored
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError, reason
 from webanalytics.files import claim
@@ -94,12 +94,16 @@ def runs_of(store: Store) -> list[Run]:
     """Return the runs, the first one first; none where there is no history yet."""
     there = isinstance(store, _Away) or store.path.is_dir()
     names = sorted(filter(_RUN.fullmatch, store.names())) if there else []
-    runs: list[Run] = [replace(store, manifest=name).read_manifest() for name in names]
-    for name, run in zip(names, runs, strict=True):
+    return [_run(store, name) for name in names]
+
+
+def _run(store: Store, name: str) -> Run:
+    with suppress(Unreadable, IsADirectoryError, *WRONG):
+        run: Run = replace(store, manifest=name).read_manifest()
         read_at = datetime.strptime(name, "run-%Y%m%dT%H%M%SZ.json").replace(tzinfo=UTC)
-        if run["date"] != read_at.isoformat() or not run.keys() >= _KNOWN:
-            raise Unreadable
-    return runs
+        if run["date"] == read_at.isoformat() and run.keys() >= _KNOWN:
+            return run
+    raise Unreadable(name)
 
 
 def dated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -199,12 +203,14 @@ def audit_of(store: Store, run: Run) -> tuple[pd.DataFrame, Origin]:
 
 
 def cells_of(
-    store: Store, run: Run, urls: Collection[str], columns: Collection[str], known: dict[str, Any]
+    store: Store, run: Run, url: str, columns: Collection[str], known: dict[str, Any]
 ) -> Mapping[str, Any]:
-    """Return columns of one page in a run, by any of its addresses; nothing where it was not there."""
+    """Return columns of one page in a run, by its address in any form; nothing where it was not there."""
     table = read(store, run["tables"]["pages"], {*columns, KEY}, known)
     kinds, known_fields = dict(json.loads(table.schema.metadata[LAYOUT])["columns"]), declared("audit")
-    row = next((row for row, url in enumerate(table[KEY].to_pylist()) if url in urls), None)
+    urls = table[KEY].to_pylist()
+    [same] = spelled([url], urls)
+    row = urls.index(same) if same in urls else None
 
     def cell(name: str) -> Any:
         index = pd.RangeIndex(1)

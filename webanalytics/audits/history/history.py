@@ -19,7 +19,6 @@ from webanalytics.audits.storage.folders import reading
 from webanalytics.core.strings import counted, did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.schema import frame_of
-from webanalytics.urls import address
 
 FIELDS = (
     *("status", "http_status", "error", "final_url", "title", "description", "canonical", "robots"),
@@ -65,7 +64,10 @@ class History:
         return folders.scores(self._runs)
 
     def rule(self, name: str) -> pd.DataFrame:
-        """Return a row for each audit: date, issues of a rule (missing where it was not tried), pages."""
+        """Return a row for each audit: date, issues of a rule (missing where it was not tried), pages.
+
+        ``change`` is that since the last audit in which most pages could be read, missing in the others.
+        """
         runs = self._runs
         if name not in RULES and not any(name in run["rules"] for run in runs):
             hint = did_you_mean(str(name), RULES) or "."
@@ -74,7 +76,7 @@ class History:
             {**run, "issues": run["rules"].get(name, None if name in run["untried"] else 0)} for run in runs
         ]
         made = frame_of({"date": "object", "issues": "integer", "pages": "integer"}, rows)
-        made.insert(2, "change", made["issues"].diff())
+        made.insert(2, "change", made["issues"][[run["good"] for run in runs]].diff())
         return folders.dated(made)
 
     def page(self, url: str, fields: Sequence[str] | None = None) -> pd.DataFrame:
@@ -83,13 +85,12 @@ class History:
         ``changed`` names the fields that differ from the last time that the page was there, and is an empty
         list where none does; it is missing for the first time, and where the page was not there.
         """
-        wanted, normal = list(FIELDS if fields is None else fields), address(str(url))
-        rows: list[dict[str, Any]] = []
+        wanted = list(FIELDS if fields is None else fields)
+        runs, rows = self._runs, list[dict[str, Any]]()
         last, known, there = dict[str, Any](), dict[str, Any](), set[str]()
         with reading(self._store, "folder"):
-            for run in self._runs:
-                names = {url, normal.url if normal else url}
-                found = folders.cells_of(self._store, run, names, wanted, known)
+            for run in runs:
+                found = folders.cells_of(self._store, run, url, wanted, known)
                 row = {name: found.get(name) for name in wanted}
                 there.update(found)
                 changed = (
@@ -139,10 +140,10 @@ class History:
         return Comparison(self._audit(earlier), self._audit(later))
 
     def timeline(self, **options: Any) -> Any:
-        """Draw the score of each audit and its issues, as matplotlib Axes; takes ``ax`` and ``title``."""
+        """Draw score and issues of each audit in which most pages were read; takes ``ax`` and ``title``."""
         from webanalytics.notebook.charts.timeline import timeline
 
-        return timeline(self.scores(), **options)
+        return timeline(self.scores().query("good"), **options)
 
     def thin(self, keep: str = "monthly after 90 days") -> pd.DatetimeIndex:
         """Keep of older audits the last good one of each period, and return the dates of the others.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.logs.join import log_issues, with_logs
+from webanalytics.audits.logs.table import Logs
 from webanalytics.audits.origin import Audited
-
-if TYPE_CHECKING:
-    from webanalytics.audits.logs.table import Logs
 
 
 class LogMethods:
@@ -53,8 +52,6 @@ class LogMethods:
         >>> audit.log_issues()[["url", "fact", "hits"]].values.tolist()
         [['/old', 'not in the audit', 1], ['https://a.example/pot', 'never crawled', 0]]
         """
-        from webanalytics.audits.logs.join import with_logs
-
         return self._joined(lambda raw: with_logs(raw, logs))
 
     def log_issues(self: Audited) -> pd.DataFrame:
@@ -74,6 +71,4 @@ class LogMethods:
         ParameterError
             For an audit without hits; see `with_logs`.
         """
-        from webanalytics.audits.logs.join import log_issues
-
         return log_issues(self.site, self.log_hits, self._selected())

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pandas as pd
 
 from webanalytics.audits.function import audit
-from webanalytics.audits.graph.site_links import normal
+from webanalytics.audits.graph.site_links import normal, origin
 from webanalytics.audits.moves.plan import RedirectMap
 from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.audits.overview.display import Block, Overview, as_html
@@ -23,7 +23,6 @@ from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.input_files import read_frame
 from webanalytics.runs.frames.output_files import new_file
 from webanalytics.runs.frames.schema import frame_of
-from webanalytics.urls import address
 
 __all__ = ["check_redirects"]
 
@@ -97,7 +96,9 @@ async def check_redirects(
     if report is not None and Path(report).suffix.lower() not in {".html", ".htm"}:
         raise ParameterError.must_be("report", "a file that ends in .html")
     planned = planned_in(plan)
-    base = None if site is None else _origin(site)
+    base = origin(site)
+    if site is not None and base is None:
+        raise ParameterError.must_be("site", "an http or https address")
     rest = [] if old is None else (await pages_of(old, "old", dict(options)))["url"].tolist()
     forgotten = [url for url in rest if url not in planned]
     asked = [url if base is None else _at(url, base) for url in (*planned, *forgotten)]
@@ -136,13 +137,23 @@ def planned_in(plan: Any) -> dict[str, str]:
     """Return the new address of each old one, '' for none; raises `ParameterError` for what is no plan."""
     given = _table(plan)
     olds, news = (_addresses(given[name]) for name in ("old", "new"))
-    return {url: new for url, new in zip(olds, news, strict=True) if url}
+    planned: dict[str, str] = {}
+    for url, new in zip(olds, news, strict=True):
+        if url and (other := planned.setdefault(url, new)) != new:
+            said = " and ".join(target or "no address" for target in (other, new))
+            raise ParameterError.on("plan", f"leads {url} to two places: {said}")
+    return planned
 
 
 def _table(plan: Any) -> pd.DataFrame:
     if isinstance(plan, RedirectMap):
         return plan.table
-    frame = read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
+    try:
+        frame = (
+            read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
+        )
+    except ParameterError as error:
+        raise error.of("plan") from None
     if not isinstance(frame, pd.DataFrame) or not {"old", "new"} <= set(frame.columns):
         raise ParameterError.must_be(
             "plan", "what redirect_map returned, or a table with the columns old and new"
@@ -157,14 +168,6 @@ def _addresses(cells: pd.Series[Any]) -> list[str]:
         if isinstance(cell, str) and cell.strip():
             raise ParameterError.on("plan", f"names {shortened(one_line(cell), 100)!r}, which is no address")
     return found.tolist()
-
-
-def _origin(site: str) -> str:
-    found = address(site)
-    if found is None:
-        raise ParameterError.must_be("site", "an http or https address")
-    parts = urlsplit(found.url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _at(url: str, base: str) -> str:

@@ -64,8 +64,8 @@ def over_time(history: pd.DataFrame | None) -> Iterator[Chapter]:
     scores = [None if pd.isna(score) else float(score) for score in runs["score"]]
     line = [
         ((moment - days[0]) / (days[-1] - days[0]), score, f"{name}: {points(score)}")
-        for moment, name, score in zip(days, names, scores, strict=True)
-        if score is not None
+        for moment, name, score, good in zip(days, names, scores, runs["good"], strict=True)
+        if score is not None and good
     ]
     counts = (runs[name].tolist() for name in ("pages", "high", "medium", "low"))
     rows = [

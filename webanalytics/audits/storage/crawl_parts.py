@@ -121,12 +121,8 @@ def checked_of(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
 def _check_columns(name: str, frame: pd.DataFrame) -> None:
     wanted = frame_of(TABLES[name]).dtypes
     found = frame.dtypes
-    if list(found.index) != list(wanted.index) or not all(map(_alike, found, wanted)):
+    if list(found.items()) != list(wanted.items()):
         raise Unreadable
-
-
-def _alike(found: Any, wanted: Any) -> bool:
-    return bool(found == wanted)
 
 
 def _check(values: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ the new one. One that was made in a folder has most of its columns in parts, see
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -125,34 +126,32 @@ def origin_of(manifest: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -
     return Origin(*known, copies, _stopped(manifest), _mutes(manifest))
 
 
+WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
+"""What reading a file raises whose content is not what was written."""
+
+
+_OF_FOLDER = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EIO)
+"""What says nothing of the content of a file."""
+
+
 @contextmanager
 def reading(store: Store, parameter: str) -> Iterator[None]:
     """Turn what is wrong with saved files into the error about a parameter."""
     try:
         yield
-    except FileNotFoundError:
-        raise refusal(
-            parameter,
-            f"that holds a saved audit, unlike `{shown(store.path)}`; a run that has not "
-            "ended goes on with the same call and `store`",
-        ) from None
     except DamagedPartError as error:
         raise error.about(parameter) from None
-    except (
-        Unreadable,
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-    ):
-        raise refusal(
-            parameter,
-            "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
-            f"`{shown(store.path)}`",
-        ) from None
+    except (Unreadable, OSError, *WRONG) as error:
+        if isinstance(error, OSError) and error.errno in _OF_FOLDER:
+            raise refusal(parameter, f"that can be used: {reason(error)}") from None
+        named = error.filename if isinstance(error, OSError) else str(error) * isinstance(error, Unreadable)
+        name = Path(named).name if isinstance(named, str) else ""
+        if isinstance(error, FileNotFoundError) and not store.part.fullmatch(name):
+            said = f"that holds a saved audit, unlike `{shown(store.path)}`; a run that has not "
+            raise refusal(parameter, f"{said}ended goes on with the same call and `store`") from None
+        file = f"`{name}` in " if name else ""
+        said = "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
+        raise refusal(parameter, f"{said}{file}`{shown(store.path)}`") from None
 
 
 def told(folder: Path) -> dict[str, Any]:
@@ -160,7 +159,7 @@ def told(folder: Path) -> dict[str, Any]:
     try:
         manifest = _checked(_store(folder).read_manifest())
         date, score = _history(manifest)
-    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (Unreadable, OSError, *WRONG):
         return {"note": "This folder holds no saved audit as this version of webanalytics writes it."}
     return {"audited_at": date, "score": score, "crawl": "crawl" in manifest}
 

@@ -36,10 +36,10 @@ def compare(
 
     Notes
     -----
-    Pages are matched by their ``url``. Both audits are judged by the profile and thresholds of the second, so
-    that differences come from the pages alone. What only one of them looked at is ``unchecked``: pages that a
-    stopped crawl did not reach, or that gave no answer, are neither removed nor fixed; nor is what one of
-    them has muted (`Audit.mute`), which is left out on its side.
+    Pages are matched by their ``url`` in normal form. Both are judged by the profile and thresholds of the
+    second, so that differences come from the pages alone. What only one of them looked at is ``unchecked``:
+    pages that a stopped crawl did not reach, or that gave no answer, are neither removed nor fixed; nor is
+    what one of them has muted (`Audit.mute`), which is left out on its side.
 
     Examples
     --------

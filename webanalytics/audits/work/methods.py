@@ -7,17 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited
+from webanalytics.audits.profiles import resolve_profile
+from webanalytics.audits.selection import segmented, segments_of
+from webanalytics.audits.site import Site
+from webanalytics.audits.work.muting import muted, new_mute
+from webanalytics.audits.work.prune import Limits, prune
+from webanalytics.audits.work.search_data import SearchData, search_data
+from webanalytics.audits.work.search_issues import search_issues
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES
-
-if TYPE_CHECKING:
-    from webanalytics.audits.work.search_data import SearchData
 
 
 class WorkMethods:
@@ -111,8 +115,6 @@ class WorkMethods:
         >>> audit.pages["clicks"].tolist(), audit.unmatched["url"].tolist()
         ([<NA>, 1200], ['/c'])
         """
-        from webanalytics.audits.site import Site
-        from webanalytics.audits.work.search_data import search_data
 
         def find(raw: pd.DataFrame) -> SearchData:
             site = Site(raw)
@@ -204,9 +206,6 @@ class WorkMethods:
         >>> audit.with_search_data(clicks).search_issues()[["fact", "clicks", "evidence"]].values.tolist()
         [['noindex', 7, 'Asks not to be indexed.']]
         """
-        from webanalytics.audits.profiles import resolve_profile
-        from webanalytics.audits.work.search_issues import search_issues
-
         profile = self.origin.profile or resolve_profile()
         searched = self.search_queries, self.search_unmatched
         return search_issues(self.site, searched, profile, self._selected())
@@ -332,15 +331,11 @@ class WorkMethods:
         >>> audit.prune()[["advice", "target"]].fillna("").values.tolist()
         [['keep', ''], ['redirect to', 'https://a.example/lamps'], ['remove', ''], ['improve', '']]
         """
-        from webanalytics.audits.work.prune import Limits, prune
-
         return prune(self.site, self._selected(), Limits(thin, similar, clicks, inlinks), whole)
 
     @property
     def muted(self: Audited) -> pd.DataFrame:
         """Issues that `mute` has set aside, with the reason, and until when."""
-        from webanalytics.audits.work.muting import muted
-
         return self._once("muted", lambda: muted(self._found, self.origin.mutes))
 
     def mute(
@@ -386,8 +381,6 @@ class WorkMethods:
         >>> "h1_missing" in set(quiet.issues["rule"]), quiet.score > audit.score
         (False, True)
         """
-        from webanalytics.audits.work.muting import new_mute
-
         mutes = (*self.origin.mutes, new_mute(rule, url, reason, until))
         return self._judged_by(replace(self.origin, mutes=mutes), "site", "issues")
 
@@ -423,8 +416,6 @@ class WorkMethods:
         >>> audit.segments({"shop": "/shop/*"}).scores(by="segment")[["segment", "pages"]].values.tolist()
         [['other', 2], ['shop', 1]]
         """
-        from webanalytics.audits.selection import segmented
-
         return self.with_columns(segmented(self.raw, patterns, column))
 
     def scores(self: Audited, by: str = "segment") -> pd.DataFrame:
@@ -449,8 +440,6 @@ class WorkMethods:
         >>> audit.scores(by="section")[["pages", "score"]].values.tolist() == [[1, audit.score]]
         True
         """
-        from webanalytics.audits.selection import segments_of
-
         faults = [f"issues_{priority}" for priority in PRIORITIES]
         rows = []
         for mask in segments_of(self.pages, by):

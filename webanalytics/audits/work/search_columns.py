@@ -82,7 +82,7 @@ def number(cell: object, *, whole: bool) -> float | None:
 
 
 def standard(table: pd.DataFrame) -> pd.DataFrame | None:
-    """Return the columns ``url``, ``query`` and those of `METRICS` that a table has; None without pages.
+    """Return the columns ``url``, ``query`` and those of `METRICS`; None without pages, or with one twice.
 
     >>> standard(pd.DataFrame({"Seite": ["https://a.example/"], "Klicks": ["1.234"]})).to_dict("list")
     {'url': ['https://a.example/'], 'clicks': [1234.0]}
@@ -91,7 +91,8 @@ def standard(table: pd.DataFrame) -> pd.DataFrame | None:
     words = [set(name.split()) for name in names]
     pages = [place for place, found in enumerate(words) if found & PAGE and _addresses(table.iloc[:, place])]
     metrics = {_NAMED[name]: names.index(name) for name in reversed(names) if name in _NAMED}
-    if not pages or not set(metrics) - {"position"}:
+    twice = any(names.count(name) > 1 for name in names if _NAMED.get(name) in COUNTS)
+    if twice or not pages or not set(metrics) - {"position"}:
         return None
     queries = [place for place, found in enumerate(words) if found & QUERY and place != pages[0]]
     texts = zip(("url", "query"), (pages[0], *queries), strict=False)

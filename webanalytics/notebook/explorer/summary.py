@@ -149,7 +149,7 @@ def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
 
 def _past(history: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
     if history is not None and len(history) > 1:
-        rows = history[history["score"].notna()].tail(MOST_RUNS)[::-1]
+        rows = history[history["good"] & history["score"].notna()].tail(MOST_RUNS)[::-1]
         shown = [[f"{date:%Y-%m-%d}", score] for date, score in zip(rows["date"], rows["score"], strict=True)]
         yield {"title": f"Score over time ({len(history):,} audits)", "key": "", "rows": shown}
 

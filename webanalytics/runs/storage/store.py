@@ -138,11 +138,11 @@ class Store:
         """Open a regular file that is no link; a pipe in its place would never end."""
         path = self.path / name
         if path.is_symlink():
-            raise Unreadable
+            raise Unreadable(name)
         flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, os.O_RDONLY | flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise Unreadable
+                raise Unreadable(name)
             yield file
 
     def foreign(self, *, parts_alone: bool) -> bool:
@@ -220,14 +220,14 @@ class Store:
             if not known:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 if not name.endswith(f"-{digest[:NAMED_DIGITS]}.parquet"):
-                    raise Unreadable
+                    raise Unreadable(name)
                 file.seek(0)
             try:
                 yield file
             except (pa.ArrowException, OSError, ValueError) as error:
                 if isinstance(error, OSError) and not _is_of_pyarrow(error):
                     raise
-                raise Unreadable from None
+                raise Unreadable(name) from None
 
     def lines(self, name: str, longest: int, most: int) -> Iterator[bytes]:
         """Yield the lines of a file, none where there is no such file; what exceeds the bytes is left out."""

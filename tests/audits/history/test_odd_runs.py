@@ -1,0 +1,83 @@
+"""Runs of a history that are not as the others: most pages failed, or addresses are spelled in another way."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from tests.audits.history.test_history import audited, html
+from webanalytics.audits.history.alerts import View, judge
+from webanalytics.audits.origin import Origin
+from webanalytics.runs.storage.store import Store
+
+HOME = "https://a.example/"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Any:
+    """Three good runs, a day each; in the second one a title is missing."""
+    made = wa.history(tmp_path / "site")
+    for day, title in (("01", "Tea"), ("02", ""), ("03", "Tea")):
+        other = html(2, title=title or "x").replace("<title>x</title>", "")
+        made.append(audited({"": html(1, title="Home"), "tea": other}, f"2026-11-{day}"))
+    return made
+
+
+def test_a_page_is_found_in_any_form_of_its_address(history: Any) -> None:
+    other = audited({"": html(1, title="At home")}, "2026-11-04")
+    other.raw["url"] = ["https://A.example"]
+    history.append(other)
+    for url in (HOME, "HTTPS://A.example:443/#top", "https://a.example/x/.."):
+        assert history.page(url)["title"].tolist() == ["Home", "Home", "Home", "At home"]
+
+
+def test_a_sitemap_that_spells_its_addresses_in_another_way_has_the_same() -> None:
+    before, after = (
+        wa.Audit(pd.DataFrame({"url": [HOME], "status": "ok"}), Origin(sitemap=pd.DataFrame({"url": urls})))
+        for urls in ([HOME, f"{HOME}%C3%BC", f"{HOME}old"], ["https://a.example", f"{HOME}ü", f"{HOME}new"])
+    )
+    alert = {"when": "sitemap", "segment": "", "of": [1, 1]}
+    _, [told], _ = judge([alert], View(after, wa.compare(before, after), {}), [])
+    assert told["said"] == "1 addresses more, 1 less"
+
+
+def test_a_night_in_which_most_pages_failed_is_no_fall_and_no_repair(history: Any, tmp_path: Path) -> None:
+    before = history.scores()["score"].tolist()
+    down = audited({"": html(1), "tea": html(2)}, "2026-11-02")
+    down.raw = down.raw.assign(status="error", error_type="http", http_status=500, title=None)
+    down.origin = down.origin.__class__(date="2026-11-02T12:00:00+00:00")
+    history.append(down)
+    assert history.scores()["score"].tolist() == [*before[:2], 0, before[2]]
+    assert history.rule("title_missing")["issues"].tolist()[2] == 0
+    assert history.rule("title_missing")["change"].tolist() == [pd.NA, 1, pd.NA, -1]
+    assert history.timeline().get_lines()[0].get_ydata().tolist() == before
+    audit = history.load()
+    chapter = audit.report(tmp_path / "report.html").read_text("utf-8").partition('id="over-time"')[2]
+    chapter = chapter.partition('class="block')[0]
+    assert (chapter.count("<circle"), chapter.count("<tr")) == (3, 5)
+    past = [one for one in wa.explore(audit)._content["summary"]["bars"] if "over time" in one["title"]]
+    assert [score for _, score in past[0]["rows"]] == before[::-1]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(errno.EROFS, "Read-only"), (errno.EACCES, "Permission denied")]
+)
+def test_a_folder_that_the_system_refuses_is_not_called_damaged(
+    history: Any, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    def refused(*_: Any) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Store, "appended", refused)
+    with pytest.raises(wa.ParameterError, match=rf"`folder`.* that can be used: {said}"):
+        history.thin()
+    monkeypatch.setattr(Store, "opened", refused)
+    for call in (history.scores, lambda: history.page(HOME)):
+        with pytest.raises(wa.ParameterError, match=rf"`folder`.* that can be used: {said}"):
+            call()
