@@ -12,14 +12,12 @@ from webanalytics.core.operations.model import (
     declare,
     register,
 )
-from webanalytics.page.declarations.extract import EXTRACT
 from webanalytics.page.declarations.facts import FACTS
 from webanalytics.page.declarations.keywords import KEYWORDS
 from webanalytics.page.declarations.metadata import METADATA
-from webanalytics.page.declarations.outlinks import OUTLINKS
 from webanalytics.page.declarations.readability import READABILITY
-from webanalytics.page.declarations.rendering import RENDERING
 from webanalytics.page.declarations.text import TEXT
+from webanalytics.page.declarations.unserved import EXTRACT, OUTLINKS, RENDERING
 from webanalytics.records.dane.declaration import DANE
 from webanalytics.records.hmac.declaration import HMAC
 from webanalytics.records.images.declaration import CONVERT

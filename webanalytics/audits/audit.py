@@ -27,7 +27,15 @@ from webanalytics.audits.pages import make_site, with_counts
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.score import Health
-from webanalytics.audits.selection import as_read, is_of_pages, issues_of, matched, rows_of, shares_of_hosts
+from webanalytics.audits.selection import (
+    as_read,
+    is_of_pages,
+    issues_of,
+    matched,
+    rows_of,
+    shares_of_hosts,
+    summary_by,
+)
 from webanalytics.audits.storage import folders as storage
 from webanalytics.audits.work.methods import WorkMethods
 from webanalytics.audits.work.muting import unmuted
@@ -287,8 +295,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
             When `by` is no column of `pages` with one value a page.
         """
         if by is not None:
-            from webanalytics.audits.selection import summary_by
-
             return summary_by(self, by)
         return self._once("summary", lambda: summary(self.issues, self.pages))
 
@@ -405,7 +411,6 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         return Judged(self.site, self.issues, self.health.costs_by_rule(), rows, self.muted)
 
     def _overview(self) -> Overview:
-
         whole, rows = self._whole or (self, None)
         known = "issues" in self._known or "issues" in whole._known
         found = len(self) and (known or len(whole) <= MOST_PAGES)
@@ -413,11 +418,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods, WorkMethods, LogMethods)
         return audit_overview(self, judged=bool(found), selected=selected)
 
     def __repr__(self) -> str:
-
         return as_text(self._overview())
 
     def _repr_html_(self) -> str:
-
         return as_html(self._overview())
 
     def __len__(self) -> int:

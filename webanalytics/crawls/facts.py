@@ -22,7 +22,7 @@ from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.robots import RobotsCopy
-from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
+from webanalytics.page.declarations.unserved import DEFAULT_MAX_LINKS
 from webanalytics.runs.frames.link_table import CHECKED, HOSTS, KINDS, SKIPPED, TRAPS, CrawlFacts, LinkTable
 from webanalytics.runs.frames.schema import frame_of
 from webanalytics.runs.frames.sitemap import sitemap_frame

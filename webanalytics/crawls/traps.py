@@ -34,7 +34,7 @@ from webanalytics.crawls.patterns import (
     without_each,
 )
 from webanalytics.crawls.scope import MAX_SEQUENCE, Handling
-from webanalytics.page.declarations.outlinks import SKETCH_SIZE
+from webanalytics.page.declarations.unserved import SKETCH_SIZE
 
 NEW_SHARE = 0.1
 """Share of a page's pairs of words from which its text is new to its family."""

@@ -107,7 +107,7 @@ _MANY = ("heading", "link", "structured", "text")
 def analyse(
     page: Page, sent: Mapping[str, Any] | None = None, seen: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the fields of `page.declarations.rendering.RENDERING`.
+    """Return the fields of `page.declarations.unserved.RENDERING`.
 
     ``sent`` is what `look` returned of the page as it was sent; ``seen`` may have ``rendered``, ``note``,
     ``errors``, ``failed``, ``url`` (where its scripts have led) and ``html`` (as it was sent).

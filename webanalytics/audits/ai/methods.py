@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from webanalytics.audits.ai.access import access_frame, section_frame, use_frame
+from webanalytics.audits.ai.roster import chosen
 from webanalytics.audits.origin import Audited
 
 
@@ -48,9 +50,6 @@ class CrawlerMethods:
         >>> audit.ai_access(["GPTBot", "OAI-SearchBot"])[["crawler", "allowed", "rule"]].values.tolist()
         [['GPTBot', False, 'Disallow: /'], ['OAI-SearchBot', True, '']]
         """
-        from webanalytics.audits.ai.access import access_frame
-        from webanalytics.audits.ai.roster import chosen
-
         return access_frame(self.rows_site, chosen(crawlers))
 
     def ai_sections(self: Audited, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
@@ -68,8 +67,6 @@ class CrawlerMethods:
             ``purpose``, ``pages``, ``allowed`` and ``share``, of the pages that `ai_access` judges;
             `webanalytics.notebook.charts.crawler_access` draws it.
         """
-        from webanalytics.audits.ai.access import section_frame
-
         return section_frame(self.ai_access(crawlers))
 
     def ai_use(self: Audited) -> pd.DataFrame:
@@ -92,6 +89,4 @@ class CrawlerMethods:
         the rule of thumb in "What are tokens and how to count them?" (help.openai.com): each model counts in
         another way. ``webanalytics.text(urls, format="markdown")`` gives the main text as Markdown.
         """
-        from webanalytics.audits.ai.access import use_frame
-
         return use_frame(self.rows_site)

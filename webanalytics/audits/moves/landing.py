@@ -149,9 +149,8 @@ def _table(plan: Any) -> pd.DataFrame:
     if isinstance(plan, RedirectMap):
         return plan.table
     try:
-        frame = (
-            read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
-        )
+        is_file = isinstance(plan, (str, os.PathLike))
+        frame = read_frame(os.fspath(plan)) if is_file else as_pandas(plan, "plan")
     except ParameterError as error:
         raise error.of("plan") from None
     if not isinstance(frame, pd.DataFrame) or not {"old", "new"} <= set(frame.columns):

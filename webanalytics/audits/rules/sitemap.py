@@ -9,6 +9,8 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
+import pandas as pd
+
 from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
 from webanalytics.audits.graph.site_links import listed, normal, origin
 from webanalytics.audits.rules.base import Finding
@@ -84,12 +86,9 @@ def _entries(site: Site) -> dict[int, list[Entry]]:
 
 def _all(site: Site) -> Iterator[Entry]:
     """Yield the entries of all sitemaps, with empty texts for what they do not say."""
-    wanted = ("url", "sitemap", "lastmod", "extension_faults")
-    cells = (
-        {}
-        if site.sitemap is None
-        else {name: site.sitemap[name].tolist() for name in wanted if name in site.sitemap}
-    )
+    found = pd.DataFrame() if site.sitemap is None else site.sitemap
+    names = ("url", "sitemap", "lastmod", "extension_faults")
+    cells = {name: found[name].tolist() for name in names if name in found}
     for values in zip(*cells.values(), strict=True):
         texts = (value if isinstance(value, str) else "" for value in values)
         yield dict(zip(cells, texts, strict=True))
@@ -169,14 +168,12 @@ def _elsewhere(site: Site, _: Any, part: str) -> Iterator[Finding]:
     for entry in () if _entries(site) else _all(site):
         if entry["url"]:
             counts.setdefault(entry["sitemap"], Counter())[astray(entry["url"], entry["sitemap"])] += 1
-    yield from _by_page(
-        site,
-        [
-            (file, found.total(), f"{file} lists addresses of {listed(found)} alone: {found.total():,}.")
-            for file, found in counts.items()
-            if "" not in found
-        ],
-    )
+    files = [
+        (file, found.total(), f"{file} lists addresses of {listed(found)} alone: {found.total():,}.")
+        for file, found in counts.items()
+        if "" not in found
+    ]
+    yield from _by_page(site, files)
 
 
 def _repeated(site: Site, _: Any) -> Iterator[Finding]:

@@ -128,8 +128,6 @@ def origin_of(manifest: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -
 
 WRONG = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 """What reading a file raises whose content is not what was written."""
-
-
 _OF_FOLDER = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EIO)
 """What says nothing of the content of a file."""
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation
+from webanalytics.core.operations.model import Field
+from webanalytics.page.declarations.unserved import unserved
 
-FACTS = Operation(
-    name="facts",
-    path="",
-    method="POST",
-    summary="Facts of a page that rules of an audit look at.",
-    kind="page",
-    subject="url",
-    input_column="url",
-    parameters=(PAGE_URL,),
-    fields=(
+FACTS = unserved(
+    "facts",
+    "facts.facts",
+    "Facts of a page that rules of an audit look at.",
+    (
         Field("titles", list[str], "Every title element of the page, white space folded; empty ones too."),
         Field("descriptions", list[str], "Every meta description, white space folded; empty ones too."),
         Field(
@@ -148,8 +144,4 @@ FACTS = Operation(
         Field("scripts", int, "Scripts that the page runs, data in script elements left out."),
         Field("visible_text", str, "All text that a reader of the page sees, a line for each block."),
     ),
-    credits=0,
-    analysis="webanalytics.page.facts.facts:analyse",
-    column_names=PAGE_COLUMNS,
-    column_pattern=PAGE_PATTERN,
 )

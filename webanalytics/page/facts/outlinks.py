@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 from zlib import crc32
 
-from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS, SKETCH_SIZE
+from webanalytics.page.declarations.unserved import DEFAULT_MAX_LINKS, SKETCH_SIZE
 from webanalytics.page.document import Element
 from webanalytics.page.facts.access import Names
 from webanalytics.page.facts.links import DEFAULT_MAX_URL, Resolver

@@ -15,7 +15,7 @@ from webanalytics.errors import RowError
 from webanalytics.fetching import FetchError
 from webanalytics.fetching.data_urls import data_url_content
 from webanalytics.fetching.response import LOOKED_AT, Problem, header_lines, refusal
-from webanalytics.page.declarations.extract import EXTRACT
+from webanalytics.page.declarations.unserved import EXTRACT
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 
 

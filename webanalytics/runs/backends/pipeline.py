@@ -29,7 +29,7 @@ from webanalytics.fetching.pace import backoff
 from webanalytics.fetching.rendering.visit import Rendered
 from webanalytics.fetching.response import LONGEST_HEADER, Asked, FetchLog, header_block
 from webanalytics.operations import FACTS, METADATA, Operation
-from webanalytics.page.declarations.rendering import RENDERING
+from webanalytics.page.declarations.unserved import RENDERING
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool, worker_count
 from webanalytics.urls import host_of
 
