@@ -239,6 +239,24 @@ def test_what_is_surely_endless_is_said_and_not_missed() -> None:
     assert "one_inlink" not in audit.issues.attrs["webanalytics"]["rules_not_tried"]
 
 
+def test_pages_of_one_script_beside_its_calendar_are_deep_all_the_same() -> None:
+    def text(number: int) -> bytes:
+        return page(f"Text {number}", f"<p>{words(number)}</p><a href=/i.php?text={number + 1}>on</a>")
+
+    def month(number: int) -> bytes:
+        return page("Calendar", f"<p>No events</p><a href='/i.php?month={number + 1}'>later</a>")
+
+    pages = {"/": page("Home", "<a href=/i.php?text=1>1</a><a href=/i.php?month=1>now</a>")}
+    pages |= {f"/i.php?text={number}": text(number) for number in range(1, 6)}
+    pages |= {f"/i.php?month={number}": month(number) for number in range(1, 100)}
+    with warnings.catch_warnings(), SiteServer({**pages, "/i.php?text=6": page("Last", "<p>Tea")}) as site:
+        warnings.simplefilter("ignore", IncompleteRunWarning)
+        audit = wa.crawl(site.url, **OPTIONS)
+    assert audit.traps["kind"].tolist() == ["calendar"]
+    deep = found(audit, "page_deep").keys() | found(audit, "page_very_deep").keys()
+    assert deep == {f"/i.php?text={number}" for number in (4, 5, 6)}
+
+
 def test_a_parameter_that_changes_nothing_is_said_and_is_no_issue() -> None:
     def lamp(number: int) -> bytes:
         links = (f"<a href=/{(number + step) % 30}?ref={step}>next</a>" for step in range(1, 6))

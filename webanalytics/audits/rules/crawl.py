@@ -17,7 +17,7 @@ from webanalytics.audits.rules.leads import Bad, Leads, faults, sources
 from webanalytics.audits.site import Site
 
 _NUMBER = re.compile(r"\d+")
-_PLACELESS = ("calendar", "filters", "repeating path")
+_PLACELESS = ("calendar", "repeating path")
 """Traps whose pages lie where they do because of the trap; a list may end."""
 VERY_DEEP = 6
 OUT_OF_REACH = 10
@@ -25,15 +25,16 @@ OUT_OF_REACH = 10
 
 
 def _outside_traps(site: Site) -> Iterator[int]:
-    """Yield the rows of pages but for those of calendars, filters and nests that are traps."""
+    """Yield the rows of pages but for those of calendars and nests that are traps."""
     traps = None if site.crawl is None else site.crawl.traps
     told = [] if traps is None else traps["pattern"][traps["kind"].isin(_PLACELESS)].tolist()
-    paths = {pattern.partition("?")[0] for pattern in told}
+    asked = {path: {*names.split("&"), ""} for path, _, names in (each.partition("?") for each in told)}
     nests = tuple(pattern.removesuffix("…") for pattern in told if pattern.endswith("…"))
     for row in site.distinct:
-        url = site.name(row)
-        *origin, path = url.partition("?")[0].split("/", 3)
-        if "/".join((*origin, _NUMBER.sub("{n}", path))) not in paths and not url.startswith(nests):
+        url, _, query = site.name(row).partition("?")
+        *origin, path = url.split("/", 3)
+        names = asked.get("/".join((*origin, _NUMBER.sub("{n}", path))), set())
+        if not {part.partition("=")[0] for part in query.split("&")} <= names and not url.startswith(nests):
             yield row
 
 
