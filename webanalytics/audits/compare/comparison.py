@@ -34,7 +34,9 @@ def _spelled_as(audit: Audited, other: Audited) -> Audited:
 
     def respelled(raw: pd.DataFrame) -> pd.DataFrame:
         columns: dict[str, pd.Series[Any]] = {}
-        for name in {"url", "final_url"} & {*raw} & {*other.raw}:
+        for name in ("url", "final_url"):
+            if name not in raw or name not in other.raw:
+                continue
             urls = raw[name].tolist()
             cells = spelled(urls, other.raw[name].dropna().tolist())
             if any(new is not url and new != url for new, url in zip(cells, urls, strict=True)):

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import pandas as pd
@@ -148,26 +147,27 @@ def _own_hosts(site: Site) -> dict[str, set[str]]:
     }
 
 
+def _astray(entry: Entry, part: str, allowed: Mapping[str, set[str]]) -> str:
+    """Return the origin of a page whose sitemap is of another host, or scheme, and not named by its own."""
+    page, file = origin(entry["url"]), origin(entry["sitemap"])
+    if page is None or file is None or page == file:
+        return ""
+    same_host = page.partition("://")[2] == file.partition("://")[2]
+    named = not same_host and normal(entry["sitemap"]) in allowed.get(page, ())
+    return page if same_host == (part == "scheme") and not named else ""
+
+
 def _elsewhere(site: Site, _: Any, part: str) -> Iterator[Finding]:
-    allowed = _own_hosts(site)
-
-    def astray(url: str, sitemap: str) -> str:
-        """Return the origin of a page that its sitemap does not speak for."""
-        page, file = origin(url), origin(sitemap)
-        if page is None or file is None or page == file:
-            return ""
-        same_host = page.partition("://")[2] == file.partition("://")[2]
-        named = not same_host and normal(sitemap) in allowed.get(page, ())
-        return page if same_host == (part == "scheme") and not named else ""
-
-    for row, entries in _entries(site).items():
-        places = ((astray(entry["url"], entry["sitemap"]), entry["sitemap"]) for entry in entries)
-        if first := next(filter(itemgetter(0), places), None):
-            yield Finding(row, first[0], f"Listed in {first[1]}")
+    allowed, pages = _own_hosts(site), _entries(site)
+    for row, entries in pages.items():
+        for entry in entries:
+            if page := _astray(entry, part, allowed):
+                yield Finding(row, page, f"Listed in {entry['sitemap']}")
+                break
     counts: dict[str, Counter[str]] = {}
-    for entry in () if _entries(site) else _all(site):
+    for entry in () if pages else _all(site):
         if entry["url"]:
-            counts.setdefault(entry["sitemap"], Counter())[astray(entry["url"], entry["sitemap"])] += 1
+            counts.setdefault(entry["sitemap"], Counter())[_astray(entry, part, allowed)] += 1
     files = [
         (file, found.total(), f"{file} lists addresses of {listed(found)} alone: {found.total():,}.")
         for file, found in counts.items()
