@@ -243,6 +243,25 @@ def test_a_report_speaks_one_language(language: str) -> None:
             "JSON-LD: block 1 is not valid JSON: extra data, line 1,203 column 3",
             "JSON-LD: Block 1 ist kein gültiges JSON: extra data, Zeile 1.203, Spalte 3",
         ),
+        (
+            'https://a.example/ answers HTTP 404, https://b.example/ does not answer ("Tea") and 3 more',
+            'https://a.example/ antwortet mit HTTP 404, https://b.example/ antwortet nicht ("Tea") und 3 weitere',
+        ),
+        (
+            'https://a.example/robots.txt: It closes the whole site to all robots. Line 3 cannot be read: "x".',
+            "https://a.example/robots.txt: Sie sperrt die ganze Website für alle Robots. Zeile 3 ist nicht lesbar: „x“.",
+        ),
+        (
+            "/day/{number}: 30 fetched, 1,900 left out. 16 pages of it in a row have the same text. robots.txt may "
+            "close it.",
+            "/day/{number}: 30 abgerufen, 1.900 ausgelassen. 16 Seiten in Folge haben denselben Text. robots.txt kann "
+            "das sperren.",
+        ),
+        (
+            "https://a.example/b (301) → https://a.example/c answers HTTP 404. Linked from https://a.example/.",
+            "https://a.example/b (301) → https://a.example/c antwortet mit HTTP 404. Verlinkt von https://a.example/.",
+        ),
+        ("We teach. German. French.", "We teach. German. French."),  # of a page: not all of it is ours
         ("Guide: the best of teas | Shop", "Guide: the best of teas | Shop"),
         ("{n} links", "{n} links"),
         ("", ""),
@@ -254,7 +273,10 @@ def test_sentences_with_values_are_said_in_the_language(said: str, expected: str
         assert phrase(said) == expected
 
 
-COMPOSED = {"(recommended", "below", "addresses", "links", "link", "None", "reads"}
+COMPOSED = {
+    *("(recommended", "below", "addresses", "links", "link", "None", "reads"),
+    *("at", "instead", "fetched", "lines", "noindex:", "nofollow:", "h1", "h2", "Entries", "robots."),
+}
 """Words of sentences that the package puts together of parts: examples of them stand above."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import operator
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +21,13 @@ _SEPARATORS = {"en": (",", "."), "de": (".", ","), "fr": ("\u202f", ","), "es": 
 """Signs between thousands, and before decimals."""
 _MONTHS = "January February March April May June July August September October November December"
 _HOLDS = {
-    "n": r"[\d.,]+%?", "u": r"https?://\S.*?", "h": r"[^\s/]+", "r": "[^:]+?", "s": ".+?", "t": ".*?"
+    "n": r"[\d.,]*\d%?", "u": r"https?://\S.*?(?<!\.)", "h": r"[^\s/]+", "r": "[^:]+?", "s": ".+?", "t": ".*?"
 }  # fmt: skip
 """What a sentence holds: a number, addresses, a host, the title of a rule, a sentence, or any text."""
 _MORE = re.compile(r" and ([\d,]+) more$")
+_BETWEEN = re.compile(r"( \| |, (?=https?://)| (?=and [\d,]+ more\.?$))")
+_SIGNS = ("", " | ", ", ", " ")
+_SENTENCES = re.compile(r"(?<=\.) (?=[A-Z\d]|robots\.txt)")
 _spoken: ContextVar[str] = ContextVar("spoken", default="en")
 
 
@@ -105,22 +109,20 @@ def phrase(sentence: str) -> str:
 
 @lru_cache(10_000)  # pages of a site have much in common
 def _phrase(sentence: str, language: str) -> str:
-    if " | " in sentence:  # several findings of a page
-        return " | ".join(_phrase(part, language) if part else "" for part in sentence.split(" | "))
+    parts = _BETWEEN.split(sentence)  # several findings of a page, or addresses with what is said of each
+    if len(parts) > 1 and (" | " in sentence or sentence.startswith("http")):
+        return "".join(part if part in _SIGNS else _phrase(part, language) for part in parts)
     short = sentence.removesuffix(".")
-    for text, end in (
-        (sentence, ""),
-        (sentence[0].lower() + sentence[1:], ""),
-        (short, "."),
-        (short[:1].lower() + short[1:], "."),
-    ):
+    for text in (sentence, sentence[0].lower() + sentence[1:], short, short[:1].lower() + short[1:]):
         for part, pattern, said in _phrases(language):
             if part in text and (found := pattern.fullmatch(text)):
                 held = {name: _held(name[0], value) for name, value in found.groupdict().items()}
-                if None not in held.values():
-                    made = said.format(**held) + end * (text != sentence)
-                    return made if text[0] == sentence[0] else made[0].upper() + made[1:]
-    return sentence
+                if None not in held.values() and (made := said.format(**held)) != text:
+                    made = made if text[0] == sentence[0] else made[0].upper() + made[1:]
+                    return made + sentence[len(text) :]
+    parts = _SENTENCES.split(sentence)
+    told = [_phrase(part, language) for part in parts] if len(parts) > 1 else parts
+    return sentence if any(map(operator.eq, told, parts)) else " ".join(told)
 
 
 def _held(kind: str, value: str) -> str | None:
