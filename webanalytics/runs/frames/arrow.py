@@ -85,20 +85,20 @@ def is_free(shape: Shape) -> bool:
     return shape.kind == "json" or (shape.items is not None and is_free(shape.items))
 
 
-def arrow_type(shape: Shape) -> Any:
-    """Return the Arrow type of a declared shape."""
+def arrow_type(shape: Shape, text: str = "large_string") -> Any:
+    """Return the Arrow type of a declared shape; below a map pyarrow 23 reads no large strings again."""
     import pyarrow as pa
 
     if is_free(shape):
-        return pa.large_string()
+        return pa.type_for_alias(text)
     if shape.members is not None:
-        return pa.struct([(name, arrow_type(member)) for name, (member, _) in shape.members.items()])
+        return pa.struct([(name, arrow_type(member, text)) for name, (member, _) in shape.members.items()])
     if shape.items is not None and shape.kind == "map":
-        return pa.map_(pa.string(), arrow_type(shape.items))
+        return pa.map_(pa.string(), arrow_type(shape.items, "string"))
     if shape.items is not None:
-        return pa.list_(pa.field("element", arrow_type(shape.items)))
-    scalars = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
-    return scalars.get(shape.kind, pa.large_binary() if shape.kind == "bytes" else pa.large_string())
+        return pa.list_(pa.field("element", arrow_type(shape.items, text)))
+    scalars = {"integer": "int64", "number": "float64", "boolean": "bool", "bytes": "large_binary"}
+    return pa.type_for_alias(scalars.get(shape.kind, text))
 
 
 def cell_coder(shape: Shape) -> Callable[[Any], Any]:
