@@ -289,6 +289,14 @@ def test_a_circle_of_many_parts_is_shown_by_its_first_and_says_that_there_are_mo
     assert (finding.value, finding.evidence) == (6, " → ".join([*shown, "…", f"{HOST}/0"]))
 
 
+def test_a_page_that_a_crawl_did_not_fetch_since_no_link_leads_to_it_is_named() -> None:
+    pages = {
+        "/": ["/list"],
+        "/list": [link("/list/2", kind="next"), link(OTHER, kind="next"), link("/all", kind="next"), "/all"],
+    }
+    assert found(crawl(pages), "pagination_unlinked") == {"/list": f"No page has a link to {HOST}/list/2."}
+
+
 def test_a_series_that_is_closed_as_a_whole_loses_nothing() -> None:
     closed = [page(path, robots="noindex") for path in ("/list", "/list/2")]
     assert found(series(*closed, robots="noindex"), "pagination_noindex") == {}

@@ -35,7 +35,16 @@ def base(root: Element) -> str:
 
 
 def without_alt(root: Element) -> int:
-    return sum("alt" not in image.attrib for image in pictures(root))
+    """Without any address, an image represents nothing."""
+    return sum(
+        "alt" not in image.attrib
+        and (
+            tag(around[-1]) == "picture"
+            or any(re.match(r"data-|.*src", name) for name, told in image.items() if told)
+        )
+        for image, around in with_parents(root)
+        if html_tag(image) == "img"
+    )
 
 
 def is_pixel(image: Element) -> bool:

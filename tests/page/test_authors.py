@@ -36,6 +36,8 @@ ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
         ('<p><a rel=author>Ann Lee</a> and <a rel=author>Bo Wu</a></p><p><a rel=author>Cy Oh</a>', ["Ann Lee", "Bo Wu"]),
         ('<div class="post__author">Ann Lee<br>4 May 2022</div>', ["Ann Lee"]),
         ('<p class=byline>By <a href="/authors/ann">Ann Lee</a>, who has read much about tea and coffee', ["Ann Lee"]),
+        ('<p class=author>Added by <a href="/users/7">Ann Lee</a> about 2 months ago', ["Ann Lee"]),
+        ("<h1>Tea</h1><p>Submitted by Ann Lee on May 4, 2022</p>", ["Ann Lee"]),
         ('<div class="comment-list"><b class="author">Bo Wu</b></div>', []),
         ('<aside><b class="author">Bo Wu</b></aside>', []),
         ('<h1>Tea</h1><p><a class="username" href="/u/1">tea_cup</a></p><p><a class="username">pot</a></p>', ["tea_cup"]),

@@ -294,6 +294,19 @@ def test_datelines_are_the_days_that_pages_declare(corpus_pages: dict[str, bytes
     assert others == ["deutscheweine.de-riesling.html"]
 
 
+@pytest.mark.parametrize(
+    ("shown", "published"),
+    [
+        ("<p><time datetime=2022-05-09>9 May 2022</time>", None),
+        ("<p>Ends: 10 May 2022", None),
+        ("<p>9 May 2022<p>Posted 4 May 2022", "2022-05-04"),
+    ],
+)
+def test_an_event_was_not_published_when_it_begins_or_ends(shown: str, published: str | None) -> None:
+    event = jsonld('{"@type": "Event", "startDate": "2022-05-09T20:00:00+00:00", "endDate": "2022-05-10"}')
+    assert (page_dates(Page(f"{event}<h1>Tea</h1>{shown}{PROSE}")) or {}).get("published") == published
+
+
 def test_address() -> None:
     page = Page("<p>Tea", "https://example.org/2022/05/04/tea.html")
     assert page_dates(page) == {"published": "2022-05-04", "modified": None}

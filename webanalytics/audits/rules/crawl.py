@@ -76,10 +76,8 @@ def _traps(site: Site, _: Any) -> Iterator[Finding]:
             continue
         target = site.find(example)
         rows = [] if target is None else [target.row]
-        place = graph.place(example)
-        if place >= 0:
-            linked = graph.source_row[(graph.table.target == place) & graph.of_kind(*CLICKED)]
-            rows += [row for row in linked.tolist() if row >= 0]
+        linked = graph.source_row[(graph.table.target == graph.place(example)) & graph.of_kind(*CLICKED)]
+        rows += [row for row in linked.tolist() if row >= 0]
         row = next((row for row in (*rows, *range(graph.rows)) if row not in taken), None)
         if row is not None:
             taken.add(row)  # a rule speaks once of a page
@@ -144,11 +142,9 @@ def _canonical_first(site: Site, _: Any) -> Iterator[Finding]:
 
 def _before(later: dict[int, int], row: int) -> set[int]:
     """Return the pages of a series before one of its pages."""
-    found: set[int] = set()
-    before = later.get(row, -1)
-    while before >= 0 and before not in found and len(found) < _LONGEST_SERIES:
+    found, before = set[int](), row
+    while (before := later.get(before, -1)) >= 0 and before not in found and len(found) < _LONGEST_SERIES:
         found.add(before)
-        before = later.get(before, -1)
     return found
 
 
@@ -156,11 +152,13 @@ def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
     if site.stopped:
         return
     graph = site.graph
-    linked = {int(row) for row in graph.target_row[graph.hyperlinks & (graph.source_row != graph.target_row)]}
+    away = graph.hyperlinks & (graph.source_row != graph.target_row)
+    linked, named = (set(ends[away].tolist()) for ends in (graph.target_row, graph.table.target))
+    own = () if site.crawl is None else site.hosts  # crawls need not fetch what no link leads to
     pages: dict[int, list[str]] = {}
     for row, place in _ends(site, "next", "prev"):
         target = int(graph.page[place])
-        if target >= 0 and target not in linked:
+        if target not in linked if target >= 0 else place not in named and graph.hosts[place] in own:
             pages.setdefault(row, []).append(graph.table.urls[place])
     for row, urls in sorted(pages.items()):
         yield Finding(row, len(urls), f"No page has a link to {listed(dict.fromkeys(urls))}.")

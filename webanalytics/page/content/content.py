@@ -31,6 +31,7 @@ from webanalytics.page.structured.jsonld import jsonld, without_references
 from webanalytics.page.tree import parse
 from webanalytics.page.visible_text import Blocks, blocks_of
 from webanalytics.page.visible_text import shown as shown_text
+from webanalytics.urls import parts_of
 
 TYPES = ("article", "documentation", "service", "forum", "collection", "listing", "product")
 """Types of pages that the models know."""
@@ -80,6 +81,7 @@ LITTLE_TEXT = 1_000
 """Characters of visible text below which parts for browsers without scripts are looked at."""
 
 _NOSCRIPT = re.compile(r"<(/?)(?:noscript|noframes|frameset)\b", re.IGNORECASE)
+_ARCHIVE = re.compile(r"(?:/[a-z]{1,20}){0,2}/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?:/\d\d?)?(?:/page/\d+)?/?")
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 
@@ -179,8 +181,9 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     elsewhere = leads_elsewhere(blocks, column)
     measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
     kinds = softmax(trained.page.raw(measured[:, None]))[0]
-    if _sells_one(page, column):
-        kinds = kinds / 2 + 0.5 * (np.array(TYPES) == "product").astype(np.float32)
+    is_archive = _ARCHIVE.fullmatch(parts_of(page.url).path)
+    if known := "product" if _sells_one(page, column) else "listing" if is_archive else None:
+        kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
     chances = np.where(elsewhere, 0, logistic(trained.block.raw(table)[:, 0]))
     best = int(np.argmax(kinds))

@@ -60,16 +60,14 @@ _NOT_A_BYLINE = re.compile(
 )
 _WHOLE = ("html", "body", "main", "article", "svg")
 _AUTHOR_PAGE = re.compile(r"/(?:authors?|writers?|people|profile|staff|contributors?|by|experts?)/[^/?#]+")
-_BY = (
-    r"(?:(?:written|posted|published|reviewed|words|story|text|article|authored|created)?\s*by|author|von|por"
-    r"|par|di|door|av|af|autor|autorin|auteur|автор)"
-)
+_DONE = "written|posted|published|words|story|article|authored|added|submitted"
+_BY = rf"(?:(?:{_DONE}|reviewed|text|created)?\s*by|auth?or(?:in)?|auteur|von|por|par|di|door|av|af|автор)"
 _LEAD = re.compile(rf"^(?:[^.]{{1,40}}\.\s+)?{_BY}(?:\s*[:\-–—|]\s*|\s+)", re.IGNORECASE)
 _ALONE = frozenset({"by", "written by", "posted by", "author"})
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # A name of several words begins with no small letter: "By default, ..." is none, nor is "By using ...".
 _BYLINE = re.compile(
-    r"(?i:(?:(?:written|posted|published|words|story|article|authored)\s+)?(?:on\s+)?"
+    rf"(?i:(?:(?:{_DONE})\s+)?(?:on\s+)?"
     rf"(?:(?:{_MONTH}\s+\d\d?,?|\d\d?\.?\s+{_MONTH},?)\s+\d{{4}}\W{{1,3}})?by:?\s+)((?![a-z])\S.+|\S+$)"
 )
 # Where a name ends in a byline: a mark, a date, a duration, or what comes next there.
@@ -123,8 +121,7 @@ def page_authors(page: Page) -> list[str]:
 
 def _publishers(page: Page) -> set[str]:
     """Return the name of the publisher, unless the page says that it is a person."""
-    publisher = page_publisher(page)
-    name = publisher["name"] if publisher else None
+    name = (page_publisher(page) or {}).get("name")
     people = {plain_name(item.get("name")) for item in _people(page)} if name else set()
     return {name.casefold()} if name and name not in people else set()
 

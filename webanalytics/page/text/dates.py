@@ -18,7 +18,6 @@ from itertools import chain, islice
 
 from lxml import etree
 
-from webanalytics.page.document import Element
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld
 from webanalytics.page.structured.offer import types_of
@@ -243,11 +242,17 @@ def _told_apart(
         found = _CHANGED.search(line)
         if found or not only_changes:
             language = _language(page)  # found when the first such line asks for it
-            named = days_in(line[: found.start()] if found else line, language)
+            named = days_in(line[: found.start()] if found else line, language) - _of_events(page)
             changed = days_in(line[found.end() :], language) if found else set[date]()
             if found and not changed and not line[: found.start()].endswith("("):
                 named, changed = changed, named  # "2022年5月4日 更新"
             yield named, changed
+
+
+@once_per_page
+def _of_events(page: Page) -> set[date | None]:
+    """Return the days on which that begins and ends which a page tells of: it was published before."""
+    return {parse_date(item.get(name)) for item in jsonld(page) for name in ("startDate", "endDate")}
 
 
 @once_per_page
@@ -327,15 +332,9 @@ def _date_values(page: Page, names: dict[str, tuple[str, ...]]) -> Iterator[obje
         yield from (item.get(key) for item in main_items(page))
     yield from page.metas(*names["meta"])
     for name in names["itemprop"]:
-        for element in _dated(page):
+        for element in page.having("itemprop"):
             if name in (element.get("itemprop") or "").split():
                 yield element.get("content") or element.get("datetime") or element.text
-
-
-@once_per_page
-def _dated(page: Page) -> list[Element]:
-    """Return the elements whose microdata are dates."""
-    return [element for element in page.having("itemprop") if "date" in (element.get("itemprop") or "")]
 
 
 def _searched_date(page: Page, days: list[set[date]], modified: date | None) -> date | None:
@@ -349,7 +348,7 @@ def _searched_date(page: Page, days: list[set[date]], modified: date | None) -> 
     shown = set[date]().union(*days)
     found = next(filter(None, times), None) or (shown.pop() if len(shown) == 1 else None)
     found = found or _by_htmldate(page) or next((min(one) for one in days if len(one) == 1), None)
-    return found if found != modified else None
+    return found if found != modified and found not in _of_events(page) else None
 
 
 def _by_htmldate(page: Page) -> date | None:
