@@ -174,16 +174,6 @@ def test_images_that_are_not_shown_are_not_counted() -> None:
     assert read(html)["images"] == 2
 
 
-def test_an_image_without_any_address_represents_nothing() -> None:
-    """https://html.spec.whatwg.org/multipage/images.html and the img element: neither src nor alt is set."""
-    empty = "<img><img id=large class=shown><img src=''>"
-    shown = (
-        "<img srcset='/a.png 2x'><img data-original=/b.png><picture><source srcset=/c.webp><img></picture>"
-    )
-    found = read(empty + shown)
-    assert (len(found["images_without_alt"]), found["images"]) == (3, 6)
-
-
 def test_the_source_of_an_image_that_scripts_load_later() -> None:
     html = (
         "<img src='data:image/gif;base64,R0lGODlhAQABA' data-src=/real.png><img src='data:image/png;base64,"

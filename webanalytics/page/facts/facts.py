@@ -123,10 +123,7 @@ class FactElements(Collector):
         self.images += 1
         alt, width, height, source = get("alt"), get("width"), get("height"), get("src")
         if alt is None:
-            # One without any address represents nothing (HTML, the img element): scripts may give it one.
-            named = (value for name, value in element.attrib.items() if "src" in name or name[:5] == "data-")
-            if any(named) or (element.parent and element.parent.tag == "picture"):
-                self.keep(self.without_alt, self._source(element))
+            self.keep(self.without_alt, self._source(element))
         elif not alt or alt.isspace():
             self._empty_alt(element)
         elif len(text := fold(alt)) > DEFAULT_MAX_ALT and len(self.long_alt) < self.max_entries:
