@@ -118,7 +118,46 @@ def test_circles_of_canonicals() -> None:
     ]
     led = site(page("/0", **names("/a")), page("/a", **names("/b")), page("/b", **names("/a")))
     assert [finding.row for finding in found("canonical_loop", led)] == [1, 2]
-    assert [finding.row for finding in found("canonical_chain", led)] == [0]
+    assert [(finding.row, finding.value) for finding in found("canonical_chain", led)] == [(0, 3)]
+
+
+def test_a_circle_of_ten_canonicals_is_no_chain_too() -> None:
+    circle = site(*(page(f"/{number}", **names(f"/{(number + 1) % 10}")) for number in range(10)))
+    assert [finding.value for finding in found("canonical_loop", circle)] == [10] * 10
+    assert found("canonical_chain", circle) == []
+
+
+@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith("hreflang_")])
+def test_alternates_that_are_not_in_the_audit_are_not_judged(rule: str) -> None:
+    assert found(rule, site(page("/", hreflangs=alternates(en="/", de="/de", x_default="/")))) == []
+
+
+def test_who_calls_a_page_both_languages_is_left_to_another_rule() -> None:
+    both = site(page("/", hreflangs=alternates(en="/tea", de="/tea")), page("/tea"))
+    assert found("hreflang_other_language", both) == []
+    assert len(found("hreflang_shared_address", both)) == 1
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, ""), (7, " and 2 more")])
+def test_five_wrong_languages_are_named(count: int, more: str) -> None:
+    codes = [f"q{letter}" for letter in "abcdefg"[:count]]
+    (finding,) = found(
+        "hreflang_invalid_language", site(page("/", hreflangs=alternates(**dict.fromkeys(codes, "/"))))
+    )
+    assert finding.evidence == "hreflang=" + ", ".join(f'"{code}"' for code in codes[:5]) + more
+
+
+def test_an_amp_version_without_a_canonical_names_no_page() -> None:
+    tried = site(page("/", amphtml=f"{HOST}/amp"), page("/amp", amp=True, canonical="", canonicals=[]))
+    (finding,) = found("amp_without_return", tried)
+    assert finding.evidence == f"{HOST}/amp names no page instead."
+
+
+def test_what_is_cut_is_shown_as_cut() -> None:
+    issues = find_issues(site(page("/", viewport="device-width, " * 40)))
+    (evidence,) = issues.loc[issues["rule"] == "viewport_without_width", "evidence"]
+    assert len(evidence) == 300
+    assert evidence.endswith("…")
 
 
 @pytest.mark.parametrize(

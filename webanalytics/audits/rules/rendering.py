@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from webanalytics.audits.directives.robots import directives
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import enumerated
 from webanalytics.audits.site import Site
@@ -24,7 +24,7 @@ def _of(entries: _Entries | None, what: str) -> list[Mapping[str, str]]:
     return [entry for entry in entries or () if entry["what"] == what]
 
 
-@page_by_page
+@PageByPage
 def _content(site: Site, threshold: float) -> Iterator[Finding]:
     for row, sent, rendered, entries in site.read("words_without_scripts", "rendered_words", "rendering"):
         if sent is None or not rendered or rendered - sent < FEWEST or 100 * sent / rendered >= threshold:
@@ -33,7 +33,7 @@ def _content(site: Site, threshold: float) -> Iterator[Finding]:
         yield Finding(row, round(100 * sent / rendered), " ".join(brought)[:300])
 
 
-@page_by_page
+@PageByPage
 def _directives(site: Site, _: Any) -> Iterator[Finding]:
     for row, entries in site.read("rendering"):
         found = [
@@ -56,7 +56,7 @@ def _noindex(text: str) -> bool:
 
 
 def _each(what: str, show: Callable[[Mapping[str, str]], str]) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, entries in site.read("rendering"):
             if found := [text for entry in _of(entries, what) if (text := show(entry))]:
