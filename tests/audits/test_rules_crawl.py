@@ -300,12 +300,12 @@ def test_traps_speak_of_a_page_each_and_say_what_robots_txt_may_close() -> None:
 
 
 def test_links_of_pages_that_are_not_in_the_audit_are_of_no_page_in_it() -> None:
-    pages = {"/": [link("/gone", "Gone", kind=kind) for kind in ("link", "next")], "/a": ["/"]}
-    whole = crawl(pages, failed("/gone", "status", status=404), page("/z"))
+    links = [link("/gone", "Gone"), link("/gone", kind="next"), link("/z", kind="next")]
+    whole = crawl({"/": links, "/a": ["/"]}, failed("/gone", "status", status=404), page("/z"))
     part = wa.Audit(whole.raw.iloc[1:].reset_index(drop=True), whole.origin)
-    for rule in ("links_to_failing_pages", "pagination_failing", "broken_anchor"):
+    for rule in ("links_to_failing_pages", "pagination_failing", "pagination_unlinked"):
         assert [*RULES[rule].find(part.site, None)] == []
-    assert set(found(whole, "pagination_failing")) == {"/"}
+        assert set(found(whole, rule)) == {"/"}
 
 
 def test_a_text_for_many_pages_names_two_and_counts_the_others() -> None:

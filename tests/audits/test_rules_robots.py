@@ -160,6 +160,23 @@ def test_a_sitemap_that_lists_no_page_of_the_audit_is_told_by_its_file(name: str
         assert not list(RULES[f"sitemap_{name}"].find(near, None))
 
 
+@pytest.mark.parametrize("file", [{"bytes": 52_428_801}, {"error_key": "too_large"}])
+def test_a_file_over_50_mib_is_too_large(file: dict[str, Any]) -> None:
+    """https://www.sitemaps.org/protocol.html: no more than 50,000 URLs and 52,428,800 bytes."""
+    assert found("sitemap_too_large", listed(at("/1"), files=[{"bytes": 52_428_800}])) == set()
+    tried = listed(at("/1"), files=[{"entries": 1, "bytes": 10, **file}])
+    (finding,) = RULES["sitemap_too_large"].find(tried, 50_000)
+    assert (finding.value, finding.evidence) == (file.get("bytes", 10), f"{FILE} has more than 50 MB.")
+
+
+@pytest.mark.parametrize(
+    ("second", "where"), [(FILE, f"{FILE}, 2 times"), (f"{HOST}/news.xml", f"{FILE}, {HOST}/news.xml")]
+)
+def test_a_page_listed_again_is_told_with_the_files(second: str, where: str) -> None:
+    (finding,) = RULES["sitemap_repeated"].find(listed(at("/1"), at("/1", sitemap=second)), None)
+    assert (finding.value, finding.evidence) == (2, f"Listed in {where}.")
+
+
 def test_scripts_and_style_sheets_are_resources_too() -> None:
     closed = "User-agent: *\nDisallow: /code/\nDisallow: /look.css"
     (finding,) = RULES["blocked_resources"].find(with_robots(site(page("/b", **SCRIPTS)), closed), None)
