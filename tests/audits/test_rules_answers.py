@@ -105,6 +105,51 @@ def test_where_redirects_lead(rule: str, row: dict[str, Any], speaks: bool) -> N
     assert bool(found(rule, site(row))) == speaks
 
 
+@pytest.mark.parametrize(
+    ("rule", "row", "evidence"),
+    [
+        ("redirect_to_error", failed("/a", "status", hops=("/b",), status=500), "answers HTTP 500."),
+        ("redirect_to_error", failed("/a", "unknown_host", hops=("/b",)), "answers not at all."),
+        ("html_too_large", page("/a", bytes=2_460_000), "The page has 2.5 MB."),
+        ("slow_response", page("/a", elapsed=9.876), "The fetch took 9.88 seconds."),
+        ("hsts_missing", page("/a", headers="Strict-Transport-Security: a"), "Strict-Transport-Security: a"),
+        (
+            "compression_missing",
+            page("/a", bytes=1_401, headers="Vary: a"),
+            "1.4 kB without Content-Encoding",
+        ),
+    ],
+)
+def test_what_answers_show(rule: str, row: dict[str, Any], evidence: str) -> None:
+    (finding,) = found(rule, site(row))
+    assert finding.evidence.endswith(evidence)
+
+
+@pytest.mark.parametrize(("count", "between"), [(4, "/1 /2 /3 /4"), (5, "/1 /2 /3 …")])
+def test_five_hops_are_shown_and_of_more_the_first_four(count: int, between: str) -> None:
+    (finding,) = found("redirect_chain", site(moved("/0", *(f"/{hop + 1}" for hop in range(count)), "/end")))
+    assert finding.evidence.replace(HOST, "") == f"/0 {between} /end".replace(" ", " → ")
+    assert finding.value == count + 1
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "speaks"),
+    [
+        ("2026-10-27T12:00:00Z", "2026-11-02T12:00:00Z", False),  # two of six days are left
+        ("2026-10-27T12:00:00Z", "2026-11-02T11:59:59Z", True),
+        ("2026-10-25T12:00:00Z", "2026-11-08T12:00:00Z", True),  # fourteen days or more: by the threshold
+        ("2026-10-25T12:00:01Z", "2026-11-08T12:00:00Z", False),
+        ("", "2026-11-02T11:59:59Z", False),
+        ("2026-10-27T12:00:00Z", "", False),
+    ],
+)
+def test_a_certificate_for_days_ends_soon_when_a_third_is_left(begin: str, end: str, speaks: bool) -> None:
+    certificate = {"issuer": "Middle", "not_before": begin, "not_after": end}
+    read = {"fetched_at": "2026-10-31T12:00:00Z"}
+    tried = site(page("/", certificate=certificate, **read), page("/a", **read))
+    assert [finding.row for finding in found("certificate_expires", tried)] == [0] * speaks
+
+
 def test_each_hop_shows_its_status() -> None:
     (finding,) = found("redirect_chain", site(moved("/a", "/b", "/c", redirect_kinds=["301", "302"])))
     assert finding.evidence == f"{HOST}/a (301) → {HOST}/b (302) → {HOST}/c"

@@ -322,6 +322,15 @@ def test_a_series_is_known_by_links_to_the_next_page_alone() -> None:
     assert found(back, "pagination_unlinked") == {"/2": f"No page has a link to {HOST}/."}
 
 
+@pytest.mark.parametrize(("address", "anchor", "more"), [(100, 40, ""), (101, 41, "…")])
+def test_long_addresses_and_anchors_are_cut(address: int, anchor: int, more: str) -> None:
+    path, text = "/".ljust(address - len(HOST), "a"), "T" * anchor
+    audit = crawl({"/": [link(path, text)]}, failed(path, "status", status=404))
+    assert found(audit, "links_to_failing_pages") == {
+        "/": f'{at(path)[:100]}{more} answers HTTP 404 ("{text[:40]}{more}")'
+    }
+
+
 def test_a_circle_of_many_parts_is_shown_by_its_first_and_says_that_there_are_more() -> None:
     site = crawl(
         {"/": [link("/0", kind="next")]}

@@ -9,6 +9,7 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.audits.rules import RULES, content
+from webanalytics.audits.rules.searches import enumerated
 from webanalytics.audits.site import Site
 from webanalytics.page.readability.readability import score
 
@@ -29,6 +30,11 @@ def test_limits_are_met_exactly(rule: str, column: str, fault: float, near: floa
     site = Site(pd.DataFrame({"status": ["ok", "ok"], column: [near, fault]}))
     found = list(RULES[rule].find(site, RULES[rule].threshold))
     assert [(finding.row, finding.value) for finding in found] == [(1, fault)]
+
+
+def test_five_items_are_shown_and_the_others_counted() -> None:
+    assert enumerated("abcde") == "a | b | c | d | e"
+    assert enumerated("abcdef") == "a | b | c | d | e | and 1 more"
 
 
 def test_many_narrow_letters_are_no_long_title_and_few_wide_ones_are() -> None:
