@@ -32,6 +32,29 @@ def test_limits_are_met_exactly(rule: str, column: str, fault: float, near: floa
     assert [(finding.row, finding.value) for finding in found] == [(1, fault)]
 
 
+@pytest.mark.parametrize(
+    ("sent", "rendered", "value"), [(98, 200, 49), (100, 200, None), (0, 20, 0), (0, 19, None), (9, 28, None)]
+)
+def test_scripts_bring_more_than_half_of_the_words_and_at_least_twenty(
+    sent: int, rendered: int, value: int | None
+) -> None:
+    cells = {"words_without_scripts": [sent], "rendered_words": [rendered], "rendering": [[]]}
+    found = RULES["content_only_rendered"].find(Site(pd.DataFrame({"status": ["ok"], **cells})), 50)
+    assert [finding.value for finding in found] == [value] * (value is not None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "rendered", "speaks"),
+    [("", "none", True), ("NONE", "index", True), ("none", "noindex", False), ("", "nofollow", False)],
+)
+def test_scripts_change_whether_a_page_may_be_indexed(sent: str, rendered: str, speaks: bool) -> None:
+    entry = {"what": "robots", "sent": sent, "rendered": rendered}
+    site = Site(pd.DataFrame({"status": ["ok"], "rendering": [[entry]]}))
+    shown = f"robots: {sent or 'nothing'} as sent, {rendered} after scripts"
+    found = RULES["directives_changed_by_scripts"].find(site, None)
+    assert [finding.evidence for finding in found] == [shown] * speaks
+
+
 def test_five_items_are_shown_and_the_others_counted() -> None:
     assert enumerated("abcde") == "a | b | c | d | e"
     assert enumerated("abcdef") == "a | b | c | d | e | and 1 more"

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.audits.sites import HOST, page, site
+from tests.audits.sites import HOST, failed, page, site
 from tests.effort import Steps
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.rules import RULES, robots
@@ -187,6 +187,30 @@ def test_scripts_and_style_sheets_are_resources_too() -> None:
 def test_evidence_names_the_line() -> None:
     (finding,) = RULES["blocked_for_googlebot"].find(CASES["blocked_for_googlebot"]()[0], None)
     assert (finding.value, finding.evidence) == (None, "robots.txt, line 4: Disallow: /b")
+
+
+def test_a_page_that_is_closed_to_several_is_told_once() -> None:
+    both = "User-agent: googlebot\nUser-agent: bingbot\nDisallow: /b"
+    rules = ("blocked_for_googlebot", "blocked_for_bingbot", "blocked_by_robots")
+    tried = with_robots(site(page("/a"), page("/b")), both)
+    assert [found(name, tried) for name in rules] == [{1}, set(), set()]
+    closed = with_robots(site(failed("/b", "robots")), "User-agent: *\nDisallow: /b")
+    assert [found(name, closed) for name in rules] == [set(), set(), {0}]
+    (finding,) = RULES["blocked_by_robots"].find(closed, None)
+    assert finding.evidence == "robots.txt, line 2: Disallow: /b"
+    (unknown,) = RULES["blocked_by_robots"].find(site(failed("/b", "robots")), None)
+    assert "robots.txt" in unknown.evidence
+
+
+def test_a_fault_of_robots_txt_is_of_all_pages() -> None:
+    (finding,) = RULES["content_signal_faults"].find(CASES["content_signal_faults"]()[0], None)
+    assert finding.whole
+
+
+@pytest.mark.parametrize(("scripts", "shown"), [(1, "1 script"), (2, "2 scripts")])
+def test_scripts_are_counted(scripts: int, shown: str) -> None:
+    (finding,) = RULES["content_by_scripts"].find(site(page("/", wordCount=0, scripts=scripts)), None)
+    assert (finding.value, finding.evidence) == (scripts, f"No main text, and {shown}.")
 
 
 @pytest.mark.parametrize("status", [None, 500, 503, 429])

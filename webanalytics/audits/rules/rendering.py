@@ -39,20 +39,16 @@ def _directives(site: Site, _: Any) -> Iterator[Finding]:
         found = [
             entry
             for entry in _of(entries, "robots")
-            if _noindex(entry["sent"]) != _noindex(entry["rendered"])
+            if len({"noindex" in directives(entry[when]) for when in ("sent", "rendered")}) > 1
         ]
         found += _of(entries, "canonical")
         if found:
             shown = (
-                f"{entry['what']}: {entry['sent'] or 'none'} as sent, "
-                f"{entry['rendered'] or 'none'} after scripts"
+                f"{entry['what']}: {entry['sent'] or 'nothing'} as sent, "
+                f"{entry['rendered'] or 'nothing'} after scripts"
                 for entry in found
             )
             yield Finding(row, evidence="; ".join(shown))
-
-
-def _noindex(text: str) -> bool:
-    return not directives(text).isdisjoint(("noindex", "none"))
 
 
 def _each(what: str, show: Callable[[Mapping[str, str]], str]) -> Find:
