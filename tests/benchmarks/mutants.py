@@ -164,6 +164,7 @@ class Judge:
         """Try each mutant by the tests that reach it."""
         for read in {getattr(item.module, "read_once", None) for item in session.items} - {None}:
             read()  # what tests share and no mutant changes
+        import_module("webanalytics.runs.workers.pool").close_idle_workers()  # a fork would end them again
         alive(str(sys.modules[f"webanalytics.{self.module.replace('/', '.')}"].__file__))
         reached = self.reach(session)
         items = [item for item in session.items if reached.get(item.nodeid, (LONG, []))[0] < LONG]
