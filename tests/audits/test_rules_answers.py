@@ -125,6 +125,26 @@ def test_what_answers_show(rule: str, row: dict[str, Any], evidence: str) -> Non
     assert finding.evidence.endswith(evidence)
 
 
+@pytest.mark.parametrize(
+    ("rule", "header", "shown"),
+    [
+        (
+            "csp_missing",
+            "Content-Security-Policy-Report-Only: a",
+            "Content-Security-Policy-Report-Only alone",
+        ),
+        *(
+            ("nosniff_missing", *["X-Content-Type-Options: a"] * 2),
+            ("framing_allowed", *["X-Frame-Options: a"] * 2),
+        ),
+        ("referrer_policy_missing", *["Referrer-Policy: unsafe-url"] * 2),
+    ],
+)
+def test_a_header_that_does_not_do_is_shown(rule: str, header: str, shown: str) -> None:
+    told = [found(rule, site(page("/", headers=headers))) for headers in (header, "Vary: a")]
+    assert [[finding.evidence for finding in findings] for findings in told] == [[shown], [""]]
+
+
 @pytest.mark.parametrize(("count", "between"), [(4, "/1 /2 /3 /4"), (5, "/1 /2 /3 …")])
 def test_five_hops_are_shown_and_of_more_the_first_four(count: int, between: str) -> None:
     (finding,) = found("redirect_chain", site(moved("/0", *(f"/{hop + 1}" for hop in range(count)), "/end")))
