@@ -308,3 +308,21 @@ def test_a_saved_file_is_not_judged_by_an_address_that_it_does_not_have(tmp_path
     rules = {"no_internal_links", "canonicalised"}
     assert rules <= set(named.issues["rule"])
     assert not rules & set(saved.issues["rule"])
+
+
+def test_an_address_of_open_graph_in_another_spelling_is_that_of_the_page() -> None:
+    urls = ["https://example.org/a"] * 3
+    shared = ["HTTPS://EXAMPLE.org:443/a", "/a", "https://example.org/b"]
+    pages = {"status": ["ok"] * 3, "url": [f"{url}{row}" for row, url in enumerate(urls)], "og:url": shared}
+    pages["canonical_url"] = ["https://example.org/a", "https://example.org/a", None]
+    found = list(RULES["og_url_differs"].find(Site(pd.DataFrame(pages)), None))
+    assert [finding.evidence for finding in found] == [
+        "og:url /a, the page is https://example.org/a",
+        "og:url https://example.org/b, the page is https://example.org/a2",
+    ]
+
+
+def test_a_page_that_declares_no_charset_is_shown_with_the_one_it_is_read_in() -> None:
+    pages = {"status": ["ok"] * 2, "declared_charset": ["", ""], "charset": ["windows-1252", None]}
+    found = list(RULES["charset_missing"].find(Site(pd.DataFrame(pages)), None))
+    assert [finding.evidence for finding in found] == ["read as windows-1252", ""]
