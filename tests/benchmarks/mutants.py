@@ -162,9 +162,12 @@ class Judge:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try each mutant by the tests that reach it."""
-        for read in {getattr(item.module, "read_once", None) for item in session.items} - {None}:
+        modules = {getattr(item, "module", None) for item in session.items}
+        for read in {getattr(module, "read_once", None) for module in modules} - {None}:
             read()  # what tests share and no mutant changes
-        import_module("webanalytics.runs.workers.pool").close_idle_workers()  # a fork would end them again
+            import_module(
+                "webanalytics.runs.workers.pool"
+            ).close_idle_workers()  # a fork would end them again
         alive(str(sys.modules[f"webanalytics.{self.module.replace('/', '.')}"].__file__))
         reached = self.reach(session)
         items = [item for item in session.items if reached.get(item.nodeid, (LONG, []))[0] < LONG]
@@ -319,7 +322,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
         place.chmod(0o755)
-        for name in ("webanalytics", "tests", "data", "pyproject.toml"):
+        for name in ("webanalytics", "tests", "data", "docs/rules", "pyproject.toml"):
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy2)(ROOT / name, place / name)
         os.environ["PYTHONPATH"] = str(place)
         os.chdir(place)
