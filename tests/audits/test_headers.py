@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.audits.sites import HOST, alternates, page, site
-from webanalytics.audits.directives.headers import Headers, links, shared_headers
+from webanalytics.audits.directives.headers import MOST_LINKS, Headers, links, shared_headers
 from webanalytics.audits.rules import RULES
 
 TOKENS = st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1, max_size=8)
@@ -159,3 +159,22 @@ def test_a_policy_in_the_headers_upgrades_what_a_page_loads() -> None:
     tried = site(page("/a", **loads), page("/b", headers=policy, **loads))
     for name in ("mixed_content", "insecure_form"):
         assert [finding.row for finding in RULES[name].find(tried, None)] == [0]
+
+
+@pytest.mark.parametrize("value", ["x,</a>", ",x,</a>", "x; y, </a>", " , ;</a>"])
+def test_what_is_no_link_is_skipped_up_to_the_next_comma(value: str) -> None:
+    assert [link.target for link in links(value)] == ["/a"]
+
+
+def test_the_first_links_of_a_long_header_are_read() -> None:
+    assert len(list(links(", ".join(f"</{number}>" for number in range(MOST_LINKS + 1))))) == MOST_LINKS
+
+
+def test_a_language_alone_or_a_relation_alone_is_no_alternate() -> None:
+    headers = Headers.of('Link: </de>; rel="canonical"; hreflang=de, </fr>; rel="alternate"')
+    assert headers.alternates("https://example.org/") == []
+
+
+def test_an_address_that_cannot_be_joined_stays_as_written() -> None:
+    (entry,) = Headers.of("Link: <http://[>; rel=canonical").canonicals("https://example.org/")
+    assert (entry["href"], entry["url"]) == ("http://[", "http://[")

@@ -15,7 +15,7 @@ from tests.audits.test_stored import pages, plainly
 from webanalytics.audits import site as sites
 from webanalytics.audits.issues import find_issues
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.rules.base import Finding, PageByPage, Rule, page_by_page
+from webanalytics.audits.rules.base import Finding, PageByPage, Rule
 from webanalytics.audits.site import Site
 from webanalytics.runs.frames.schema import PANDAS_3
 from webanalytics.runs.storage import parts
@@ -103,7 +103,7 @@ def test_a_rule_that_breaks_off_in_a_later_portion_has_failed(
     rule = RULES["h1_too_long"]
     seen: list[int] = []
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Any:
         for row, _url in site.read("url"):
             seen.append(row)

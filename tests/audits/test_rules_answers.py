@@ -105,6 +105,71 @@ def test_where_redirects_lead(rule: str, row: dict[str, Any], speaks: bool) -> N
     assert bool(found(rule, site(row))) == speaks
 
 
+@pytest.mark.parametrize(
+    ("rule", "row", "evidence"),
+    [
+        ("redirect_to_error", failed("/a", "status", hops=("/b",), status=500), "answers HTTP 500."),
+        ("redirect_to_error", failed("/a", "unknown_host", hops=("/b",)), "answers not at all."),
+        ("html_too_large", page("/a", bytes=2_460_000), "The page has 2.5 MB."),
+        ("slow_response", page("/a", elapsed=9.876), "The fetch took 9.88 seconds."),
+        ("hsts_missing", page("/a", headers="Strict-Transport-Security: a"), "Strict-Transport-Security: a"),
+        (
+            "compression_missing",
+            page("/a", bytes=1_401, headers="Vary: a"),
+            "1.4 kB without Content-Encoding",
+        ),
+    ],
+)
+def test_what_answers_show(rule: str, row: dict[str, Any], evidence: str) -> None:
+    (finding,) = found(rule, site(row))
+    assert finding.evidence.endswith(evidence)
+
+
+@pytest.mark.parametrize(
+    ("rule", "header", "shown"),
+    [
+        (
+            "csp_missing",
+            "Content-Security-Policy-Report-Only: a",
+            "Content-Security-Policy-Report-Only alone",
+        ),
+        *(
+            ("nosniff_missing", *["X-Content-Type-Options: a"] * 2),
+            ("framing_allowed", *["X-Frame-Options: a"] * 2),
+        ),
+        ("referrer_policy_missing", *["Referrer-Policy: unsafe-url"] * 2),
+    ],
+)
+def test_a_header_that_does_not_do_is_shown(rule: str, header: str, shown: str) -> None:
+    told = [found(rule, site(page("/", headers=headers))) for headers in (header, "Vary: a")]
+    assert [[finding.evidence for finding in findings] for findings in told] == [[shown], [""]]
+
+
+@pytest.mark.parametrize(("count", "between"), [(4, "/1 /2 /3 /4"), (5, "/1 /2 /3 …")])
+def test_five_hops_are_shown_and_of_more_the_first_four(count: int, between: str) -> None:
+    (finding,) = found("redirect_chain", site(moved("/0", *(f"/{hop + 1}" for hop in range(count)), "/end")))
+    assert finding.evidence.replace(HOST, "") == f"/0 {between} /end".replace(" ", " → ")
+    assert finding.value == count + 1
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "speaks"),
+    [
+        ("2026-10-27T12:00:00Z", "2026-11-02T12:00:00Z", False),  # two of six days are left
+        ("2026-10-27T12:00:00Z", "2026-11-02T11:59:59Z", True),
+        ("2026-10-25T12:00:00Z", "2026-11-08T12:00:00Z", True),  # fourteen days or more: by the threshold
+        ("2026-10-25T12:00:01Z", "2026-11-08T12:00:00Z", False),
+        ("", "2026-11-02T11:59:59Z", False),
+        ("2026-10-27T12:00:00Z", "", False),
+    ],
+)
+def test_a_certificate_for_days_ends_soon_when_a_third_is_left(begin: str, end: str, speaks: bool) -> None:
+    certificate = {"issuer": "Middle", "not_before": begin, "not_after": end}
+    read = {"fetched_at": "2026-10-31T12:00:00Z"}
+    tried = site(page("/", certificate=certificate, **read), page("/a", **read))
+    assert [finding.row for finding in found("certificate_expires", tried)] == [0] * speaks
+
+
 def test_each_hop_shows_its_status() -> None:
     (finding,) = found("redirect_chain", site(moved("/a", "/b", "/c", redirect_kinds=["301", "302"])))
     assert finding.evidence == f"{HOST}/a (301) → {HOST}/b (302) → {HOST}/c"
@@ -118,7 +183,46 @@ def test_circles_of_canonicals() -> None:
     ]
     led = site(page("/0", **names("/a")), page("/a", **names("/b")), page("/b", **names("/a")))
     assert [finding.row for finding in found("canonical_loop", led)] == [1, 2]
-    assert [finding.row for finding in found("canonical_chain", led)] == [0]
+    assert [(finding.row, finding.value) for finding in found("canonical_chain", led)] == [(0, 3)]
+
+
+def test_a_circle_of_ten_canonicals_is_no_chain_too() -> None:
+    circle = site(*(page(f"/{number}", **names(f"/{(number + 1) % 10}")) for number in range(10)))
+    assert [finding.value for finding in found("canonical_loop", circle)] == [10] * 10
+    assert found("canonical_chain", circle) == []
+
+
+@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith("hreflang_")])
+def test_alternates_that_are_not_in_the_audit_are_not_judged(rule: str) -> None:
+    assert found(rule, site(page("/", hreflangs=alternates(en="/", de="/de", x_default="/")))) == []
+
+
+def test_who_calls_a_page_both_languages_is_left_to_another_rule() -> None:
+    both = site(page("/", hreflangs=alternates(en="/tea", de="/tea")), page("/tea"))
+    assert found("hreflang_other_language", both) == []
+    assert len(found("hreflang_shared_address", both)) == 1
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, ""), (7, " and 2 more")])
+def test_five_wrong_languages_are_named(count: int, more: str) -> None:
+    codes = [f"q{letter}" for letter in "abcdefg"[:count]]
+    (finding,) = found(
+        "hreflang_invalid_language", site(page("/", hreflangs=alternates(**dict.fromkeys(codes, "/"))))
+    )
+    assert finding.evidence == "hreflang=" + ", ".join(f'"{code}"' for code in codes[:5]) + more
+
+
+def test_an_amp_version_without_a_canonical_names_no_page() -> None:
+    tried = site(page("/", amphtml=f"{HOST}/amp"), page("/amp", amp=True, canonical="", canonicals=[]))
+    (finding,) = found("amp_without_return", tried)
+    assert finding.evidence == f"{HOST}/amp names no page instead."
+
+
+def test_what_is_cut_is_shown_as_cut() -> None:
+    issues = find_issues(site(page("/", viewport="device-width, " * 40)))
+    (evidence,) = issues.loc[issues["rule"] == "viewport_without_width", "evidence"]
+    assert len(evidence) == 300
+    assert evidence.endswith("…")
 
 
 @pytest.mark.parametrize(

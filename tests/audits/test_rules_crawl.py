@@ -258,7 +258,7 @@ def test_orphans_say_how_they_are_known() -> None:
     pages = {"/": [link("/a", kind="canonical")], "/a": [], "/b": []}
     audit = crawl(pages, sitemap=sitemap("/b"))
     assert f"It is known from the canonical of {HOST}/." in found(audit, "no_inlinks")["/a"]
-    assert set(found(audit, "sitemap_orphan")) == {"/b"}
+    assert found(audit, "sitemap_orphan") == {"/b": "None of the 3 pages of example.org links to it."}
     assert found(crawl(pages, stopped="It reached `max_pages`."), "no_inlinks") == {}
 
 
@@ -277,6 +277,58 @@ def test_pages_that_link_from_one_section_are_named_by_it() -> None:
     pages |= {f"/docs/{place}": [link("/gone", "Gone")] for place in range(5)}
     audit = crawl(pages, page("/gone", title="Oops"), soft_404=frozenset([at("/gone")]))
     assert found(audit, "soft_404")["/gone"].endswith(f"and 2 more, all below {HOST}/docs/.")
+
+
+def test_traps_speak_of_a_page_each_and_say_what_robots_txt_may_close() -> None:
+    kinds = {"/1": "calendar", "/2": "repeating path", "/3": "parameter"}
+    rows = [
+        {
+            "pattern": path,
+            "kind": kind,
+            "fetched": 2,
+            "skipped": 7,
+            "example": OTHER + path,
+            "evidence": "Said.",
+        }
+        for path, kind in kinds.items()
+    ]
+    linked = {"/": ["/a"], "/a": [link(OTHER + path) for path in kinds]}
+    audit = crawl(linked, traps=frame_of(TRAPS, rows))
+    told = {"/a": "/1: 2 fetched, 7 left out. Said. robots.txt may close it."}
+    assert found(audit, "crawl_trap") == told | {"/": "/2: 2 fetched, 7 left out. Said."}
+    assert [finding.value for finding in RULES["crawl_trap"].find(audit.site, None)] == [9, 9]
+
+
+def test_links_of_pages_that_are_not_in_the_audit_are_of_no_page_in_it() -> None:
+    links = [link("/gone", "Gone"), link("/gone", kind="next"), link("/z", kind="next")]
+    whole = crawl({"/": links, "/a": ["/"]}, failed("/gone", "status", status=404), page("/z"))
+    part = wa.Audit(whole.raw.iloc[1:].reset_index(drop=True), whole.origin)
+    for rule in ("links_to_failing_pages", "pagination_failing", "pagination_unlinked"):
+        assert [*RULES[rule].find(part.site, None)] == []
+        assert set(found(whole, rule)) == {"/"}
+
+
+def test_a_text_for_many_pages_names_two_and_counts_the_others() -> None:
+    audit = crawl({"/": [link(f"/{letter}", "Tea") for letter in "abcd"]})
+    assert found(audit, "link_text_for_several_pages") == {
+        "/": f'"tea" leads to {HOST}/a and {HOST}/b and 2 more.'
+    }
+
+
+def test_a_series_is_known_by_links_to_the_next_page_alone() -> None:
+    audit = crawl({"/": [link("/2", kind="next"), "/2"], "/2": []}, page("/2", robots="noindex"))
+    assert found(audit, "pagination_noindex") == {"/2": f"It comes after {HOST}/."}
+    back = crawl({"/": [], "/2": [link("/", kind="prev")]}, starts=("/2",))
+    assert found(back, "pagination_unlinked") == {"/2": f"No page has a link to {HOST}/."}
+
+
+@pytest.mark.parametrize(("address", "anchor", "more"), [(100, 40, ""), (101, 41, "…")])
+def test_long_addresses_and_anchors_are_cut(address: int, anchor: int, more: str) -> None:
+    path, text = "/".ljust(address - len(HOST), "a"), "T" * anchor
+    audit = crawl({"/": [link(path, text)]}, failed(path, "status", status=404))
+    assert found(audit, "links_to_failing_pages") == {
+        "/": f'{at(path)[:100]}{more} answers HTTP 404 ("{text[:40]}{more}")'
+    }
 
 
 def test_a_circle_of_many_parts_is_shown_by_its_first_and_says_that_there_are_more() -> None:

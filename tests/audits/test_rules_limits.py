@@ -9,6 +9,7 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.audits.rules import RULES, content
+from webanalytics.audits.rules.searches import enumerated
 from webanalytics.audits.site import Site
 from webanalytics.page.readability.readability import score
 
@@ -29,6 +30,34 @@ def test_limits_are_met_exactly(rule: str, column: str, fault: float, near: floa
     site = Site(pd.DataFrame({"status": ["ok", "ok"], column: [near, fault]}))
     found = list(RULES[rule].find(site, RULES[rule].threshold))
     assert [(finding.row, finding.value) for finding in found] == [(1, fault)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "rendered", "value"), [(98, 200, 49), (100, 200, None), (0, 20, 0), (0, 19, None), (9, 28, None)]
+)
+def test_scripts_bring_more_than_half_of_the_words_and_at_least_twenty(
+    sent: int, rendered: int, value: int | None
+) -> None:
+    cells = {"words_without_scripts": [sent], "rendered_words": [rendered], "rendering": [[]]}
+    found = RULES["content_only_rendered"].find(Site(pd.DataFrame({"status": ["ok"], **cells})), 50)
+    assert [finding.value for finding in found] == [value] * (value is not None)
+
+
+@pytest.mark.parametrize(
+    ("sent", "rendered", "speaks"),
+    [("", "none", True), ("NONE", "index", True), ("none", "noindex", False), ("", "nofollow", False)],
+)
+def test_scripts_change_whether_a_page_may_be_indexed(sent: str, rendered: str, speaks: bool) -> None:
+    entry = {"what": "robots", "sent": sent, "rendered": rendered}
+    site = Site(pd.DataFrame({"status": ["ok"], "rendering": [[entry]]}))
+    shown = f"robots: {sent or 'nothing'} as sent, {rendered} after scripts"
+    found = RULES["directives_changed_by_scripts"].find(site, None)
+    assert [finding.evidence for finding in found] == [shown] * speaks
+
+
+def test_five_items_are_shown_and_the_others_counted() -> None:
+    assert enumerated("abcde") == "a | b | c | d | e"
+    assert enumerated("abcdef") == "a | b | c | d | e | and 1 more"
 
 
 def test_many_narrow_letters_are_no_long_title_and_few_wide_ones_are() -> None:
@@ -279,3 +308,21 @@ def test_a_saved_file_is_not_judged_by_an_address_that_it_does_not_have(tmp_path
     rules = {"no_internal_links", "canonicalised"}
     assert rules <= set(named.issues["rule"])
     assert not rules & set(saved.issues["rule"])
+
+
+def test_an_address_of_open_graph_in_another_spelling_is_that_of_the_page() -> None:
+    urls = ["https://example.org/a"] * 3
+    shared = ["HTTPS://EXAMPLE.org:443/a", "/a", "https://example.org/b"]
+    pages = {"status": ["ok"] * 3, "url": [f"{url}{row}" for row, url in enumerate(urls)], "og:url": shared}
+    pages["canonical_url"] = ["https://example.org/a", "https://example.org/a", None]
+    found = list(RULES["og_url_differs"].find(Site(pd.DataFrame(pages)), None))
+    assert [finding.evidence for finding in found] == [
+        "og:url /a, the page is https://example.org/a",
+        "og:url https://example.org/b, the page is https://example.org/a2",
+    ]
+
+
+def test_a_page_that_declares_no_charset_is_shown_with_the_one_it_is_read_in() -> None:
+    pages = {"status": ["ok"] * 2, "declared_charset": ["", ""], "charset": ["windows-1252", None]}
+    found = list(RULES["charset_missing"].find(Site(pd.DataFrame(pages)), None))
+    assert [finding.evidence for finding in found] == ["read as windows-1252", ""]

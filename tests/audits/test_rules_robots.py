@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.audits.sites import HOST, page, site
+from tests.audits.sites import HOST, failed, page, site
 from tests.effort import Steps
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.rules import RULES, robots
@@ -160,6 +160,23 @@ def test_a_sitemap_that_lists_no_page_of_the_audit_is_told_by_its_file(name: str
         assert not list(RULES[f"sitemap_{name}"].find(near, None))
 
 
+@pytest.mark.parametrize("file", [{"bytes": 52_428_801}, {"error_key": "too_large"}])
+def test_a_file_over_50_mib_is_too_large(file: dict[str, Any]) -> None:
+    """https://www.sitemaps.org/protocol.html: no more than 50,000 URLs and 52,428,800 bytes."""
+    assert found("sitemap_too_large", listed(at("/1"), files=[{"bytes": 52_428_800}])) == set()
+    tried = listed(at("/1"), files=[{"entries": 1, "bytes": 10, **file}])
+    (finding,) = RULES["sitemap_too_large"].find(tried, 50_000)
+    assert (finding.value, finding.evidence) == (file.get("bytes", 10), f"{FILE} has more than 50 MB.")
+
+
+@pytest.mark.parametrize(
+    ("second", "where"), [(FILE, f"{FILE}, 2 times"), (f"{HOST}/news.xml", f"{FILE}, {HOST}/news.xml")]
+)
+def test_a_page_listed_again_is_told_with_the_files(second: str, where: str) -> None:
+    (finding,) = RULES["sitemap_repeated"].find(listed(at("/1"), at("/1", sitemap=second)), None)
+    assert (finding.value, finding.evidence) == (2, f"Listed in {where}.")
+
+
 def test_scripts_and_style_sheets_are_resources_too() -> None:
     closed = "User-agent: *\nDisallow: /code/\nDisallow: /look.css"
     (finding,) = RULES["blocked_resources"].find(with_robots(site(page("/b", **SCRIPTS)), closed), None)
@@ -170,6 +187,30 @@ def test_scripts_and_style_sheets_are_resources_too() -> None:
 def test_evidence_names_the_line() -> None:
     (finding,) = RULES["blocked_for_googlebot"].find(CASES["blocked_for_googlebot"]()[0], None)
     assert (finding.value, finding.evidence) == (None, "robots.txt, line 4: Disallow: /b")
+
+
+def test_a_page_that_is_closed_to_several_is_told_once() -> None:
+    both = "User-agent: googlebot\nUser-agent: bingbot\nDisallow: /b"
+    rules = ("blocked_for_googlebot", "blocked_for_bingbot", "blocked_by_robots")
+    tried = with_robots(site(page("/a"), page("/b")), both)
+    assert [found(name, tried) for name in rules] == [{1}, set(), set()]
+    closed = with_robots(site(failed("/b", "robots")), "User-agent: *\nDisallow: /b")
+    assert [found(name, closed) for name in rules] == [set(), set(), {0}]
+    (finding,) = RULES["blocked_by_robots"].find(closed, None)
+    assert finding.evidence == "robots.txt, line 2: Disallow: /b"
+    (unknown,) = RULES["blocked_by_robots"].find(site(failed("/b", "robots")), None)
+    assert "robots.txt" in unknown.evidence
+
+
+def test_a_fault_of_robots_txt_is_of_all_pages() -> None:
+    (finding,) = RULES["content_signal_faults"].find(CASES["content_signal_faults"]()[0], None)
+    assert finding.whole
+
+
+@pytest.mark.parametrize(("scripts", "shown"), [(1, "1 script"), (2, "2 scripts")])
+def test_scripts_are_counted(scripts: int, shown: str) -> None:
+    (finding,) = RULES["content_by_scripts"].find(site(page("/", wordCount=0, scripts=scripts)), None)
+    assert (finding.value, finding.evidence) == (scripts, f"No main text, and {shown}.")
 
 
 @pytest.mark.parametrize("status", [None, 500, 503, 429])

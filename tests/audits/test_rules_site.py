@@ -115,3 +115,22 @@ def test_a_row_that_was_redirected_repeats_no_finding_of_a_page_that_has_a_row()
     found = [finding.row for finding in rules.RULES["title_missing"].find(pages, None)]
     assert found == [1, 2], "the page behind /far has no row of its own"
     assert [finding.row for finding in rules.RULES["redirect"].find(pages, None)] == [0, 2]
+
+
+def test_one_text_in_several_declared_languages_is_no_copy() -> None:
+    langs = {"/a": "en", "/b": "de", "/c": "", "/d": "EN"}
+    copies = site(*(page(url, text=LONG, lang=lang) for url, lang in langs.items()))
+    told = {finding.row: finding.evidence for finding in found("duplicate_page", copies)}
+    assert told[0] == f"Same text as {HOST}/c, {HOST}/d"
+    assert told.keys() == {0, 2, 3}
+
+
+def test_near_copies_name_one_page_and_count_the_others() -> None:
+    words = LONG.split()
+    texts = (LONG, " ".join([*words[:-2], "other end"]), " ".join([*words[:-2], "third end"]))
+    alike = site(*(page(f"/{place}", text=text) for place, text in enumerate(texts)))
+    told = [(finding.value, finding.evidence) for finding in found("near_duplicate", alike)]
+    assert [value for value, _ in told] == [3, 3, 3]
+    assert [said.rpartition(", on ")[2] for _, said in told] == [
+        f"{HOST}/{place} and 1 more" for place in (1, 0, 0)
+    ]

@@ -39,10 +39,9 @@ def alternate_entries(
     for row, cell, own in rows:
         sent = headers[row]
         entries = _entries(in_head(cell or ()), "head")
-        if sent is not None and "link" in sent:
+        if sent is not None:
             entries += _entries(sent.alternates(own or ""), "header")
-        if listed:
-            entries += _entries(listed.get(pages[row] or "", ()), "sitemap")
+        entries += _entries(listed.get(pages[row] or "", ()), "sitemap")
         if entries:
             found[row] = entries
     return found
@@ -58,6 +57,6 @@ def sitemap_entries(sitemap: pd.DataFrame | None) -> dict[str, list[Mapping[str,
         return {}
     found: dict[str, list[Mapping[str, Any]]] = {}
     for url, cell in zip(sitemap["url"].tolist(), sitemap["alternates"].tolist(), strict=True):
-        if (page := normal(url)) is not None and isinstance(cell, list) and cell:
+        if (page := normal(url)) is not None and isinstance(cell, list):
             found.setdefault(page, []).extend(cell)
     return found

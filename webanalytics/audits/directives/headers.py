@@ -68,7 +68,7 @@ def links(value: str) -> Iterator[Link]:
         read += 1
         place = found.end()
         given: list[tuple[str, str]] = []
-        while (part := _PARAMETER.match(value, place)) is not None and part.end() > place:
+        while (part := _PARAMETER.match(value, place)) is not None:
             place = part.end()
             name, quoted, plain = part.groups()
             if name:
@@ -82,14 +82,12 @@ def links(value: str) -> Iterator[Link]:
 
 def _next_target(value: str, place: int) -> re.Match[str] | None:
     """Return the next target in angle brackets; what stands before the next comma and is none is skipped."""
-    while place < len(value):
-        if found := _TARGET.match(value, place):
-            return found
+    while (found := _TARGET.match(value, place)) is None:
         comma = value.find(",", place)
         if comma < 0:
             return None
         place = comma + 1
-    return None
+    return found
 
 
 def _link(target: str, given: list[tuple[str, str]]) -> Link | None:

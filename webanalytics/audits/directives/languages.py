@@ -29,16 +29,15 @@ UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 REGIONS = frozenset(_REGIONS.split())
 """The 249 codes of ISO 3166-1 alpha-2, in upper case."""
 
-_WITHDRAWN = frozenset(("in", "iw", "ji", "jw", "mo", "sh"))
+_WITHDRAWN = {"in": "id", "iw": "he", "ji": "yi", "jw": "jv", "mo": "ro", "sh": "hr"}
 """Languages of two letters that the registry keeps although they were withdrawn or replaced."""
 
 # Withdrawn codes, and languages so close to each other that a detector mixes them up.
 _SAME = {
-    **{"iw": "he", "in": "id", "ji": "yi", "mo": "ro", "jw": "jv"},
+    **_WITHDRAWN,
     **dict.fromkeys(("nb", "nn", "no"), "no"),
-    **dict.fromkeys(("bs", "hr", "sr", "sh"), "hr"),
-    **dict.fromkeys(("id", "in", "ms"), "id"),
-    **dict.fromkeys(("tl", "fil"), "tl"),
+    **dict.fromkeys(("bs", "hr", "sr"), "hr"),
+    **{"ms": "id", "fil": "tl"},
 }
 
 _SCRIPT = re.compile("[A-Za-z]{4}")  # ISO 15924

@@ -5,56 +5,20 @@ A rule is a search in the file of its category and a table of the same name in t
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.rules import (
-    accessibility,
-    canonical,
-    content,
-    crawl,
-    headings,
-    hreflang,
-    html,
-    indexability,
-    links,
-    rendering,
-    resources,
-    response,
-    robots,
-    security,
-    sitemap,
-    snippet,
-    social,
-    structured,
-    url,
-)
 from webanalytics.audits.rules.base import Rule
 from webanalytics.core import plugins
 from webanalytics.core.operations.model import Dtype
 from webanalytics.runs.frames.schema import make_series
 
 _FILES = (
-    response,
-    security,
-    indexability,
-    canonical,
-    sitemap,
-    robots,
-    links,
-    crawl,
-    hreflang,
-    snippet,
-    headings,
-    content,
-    url,
-    resources,
-    rendering,
-    structured,
-    social,
-    html,
-    accessibility,
+    *("response", "security", "indexability", "canonical", "sitemap", "robots", "links", "crawl", "hreflang"),
+    *("snippet", "headings", "content", "url", "resources", "rendering", "structured", "social", "html"),
+    "accessibility",
 )
 
 
@@ -76,7 +40,7 @@ def _is_users(name: str) -> bool:
 
 RULES: plugins.Register[Rule] = plugins.Register(plugins.Plugins(plugins.RULES, _take, _is_users))
 """Every rule by its name, in the order in which issues of one priority are listed; users' own come last."""
-RULES.own.update((rule.name, rule) for file in _FILES for rule in file.RULES)
+RULES.own.update((rule.name, rule) for file in _FILES for rule in import_module(f"{__name__}.{file}").RULES)
 
 BUILT_IN = frozenset(RULES.own)
 """Names of the rules of this package."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import enumerated, listed
 from webanalytics.audits.site import Site
 
 
 def _fields(with_example: bool) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, fields in site.read("fields_without_label"):
             found = [field for field in fields or () if ("placeholder" in field) == with_example]
@@ -27,7 +27,7 @@ def _shown(field: dict[str, str]) -> str:
     return f"{field['field']} with the placeholder {example}" if example else field["field"]
 
 
-@page_by_page
+@PageByPage
 def _ids(site: Site, _: Any) -> Iterator[Finding]:
     for row, ids, used in site.read("duplicate_ids", "duplicate_ids_used"):
         others = [name for name in ids or () if name not in (used or ())]

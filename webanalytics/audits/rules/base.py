@@ -51,22 +51,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PageByPage:
-    """A search that looks at each page alone: `Site.read` may show it the pages in portions."""
-
-    search: Find
-
-    def __call__(self, site: Site, threshold: Any) -> Iterable[Finding]:
-        """Yield what is found on the pages that `site` shows."""
-        return self.search(site, threshold)
-
-
-def page_by_page(search: Find) -> PageByPage:
-    """Mark a search that looks at each page alone, and reads columns by `Site.read` only.
+    """A search that looks at each page alone and reads columns by `Site.read` only, perhaps in portions.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> @page_by_page
+    >>> @PageByPage
     ... def find(site: Site, _: Any) -> Iterable[Finding]:
     ...     return (Finding(row) for row, title in site.read("title") if title == "A")
     >>> site = Site(pd.DataFrame({"status": ["ok"] * 3, "title": ["A", "B", "A"]}))
@@ -74,7 +64,12 @@ def page_by_page(search: Find) -> PageByPage:
     ...     [finding.row for finding in find(site, None)]
     [2]
     """
-    return PageByPage(search)
+
+    search: Find
+
+    def __call__(self, site: Site, threshold: Any) -> Iterable[Finding]:
+        """Yield what is found on the pages that `site` shows."""
+        return self.search(site, threshold)
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ class Rule:
     explanation: str  # why it matters, in one or two sentences
     fix: str  # what to do, in one sentence
     # Takes the site and the threshold, and yields findings, at most one for each page; one that looks at each
-    # page alone is marked by `page_by_page`, which makes it fast where the pages are in a folder.
+    # page alone is marked by `PageByPage`, which makes it fast where the pages are in a folder.
     find: Find
     type: Type = "issue"  # a fault; something to look at; something that could be better
     priority: Priority = "medium"  # how much it matters by default

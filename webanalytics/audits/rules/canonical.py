@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.graph.site_links import Target, in_head, listed, normal
-from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.base import Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.links import hosts_in_part
 from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
 _ABSOLUTE = re.compile(r"\s*(?a:https?)://[^/]", re.IGNORECASE)
-_LONGEST_CHAIN = 10
+_LONGEST = 10
+"""Steps along canonicals that are followed."""
 
 
 def _hrefs(cell: Any) -> list[str]:
@@ -32,7 +33,7 @@ def _where(cell: Any) -> str:
     return f" (in the Link header: {listed(dict.fromkeys(sent))})" if sent else ""
 
 
-@page_by_page
+@PageByPage
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, state in site.read("canonical_state"):
         if state == "missing":
@@ -61,7 +62,7 @@ def _relative(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, relative[0], listed(relative))
 
 
-@page_by_page
+@PageByPage
 def _invalid(site: Site, _: Any) -> Iterator[Finding]:
     for row, state, url in site.read("canonical_state", "canonical_url"):
         if state == "invalid":
@@ -101,12 +102,12 @@ def following(site: Site) -> dict[int, int]:
     return {row: site.addresses.page(target) for row, _, target in targets(site) if not site.fault(target)}
 
 
-def ways(site: Site, most: int) -> Iterator[tuple[Finding, list[int]]]:
+def ways(site: Site) -> Iterator[tuple[Finding, list[int]]]:
     """Yield the way from each page along canonicals of several pages, as a finding and as rows."""
     after = following(site)
     for row in after:
         path = [row]
-        while (step := after.get(path[-1])) is not None and len(path) < most:
+        while (step := after.get(path[-1])) is not None and len(path) <= _LONGEST:
             path.append(step)
             if step in path[:-1]:
                 break
@@ -116,10 +117,7 @@ def ways(site: Site, most: int) -> Iterator[tuple[Finding, list[int]]]:
 
 def _chain(site: Site, _: Any) -> Iterator[Finding]:
     # Circles are left to another rule.
-    return (one for one, path in ways(site, _LONGEST_CHAIN) if path[-1] != path[0])
-
-
-_LONGEST_CIRCLE = 10
+    return (one for one, path in ways(site) if path[-1] != path[0])
 
 
 def _addresses(site: Site) -> Iterator[tuple[int, str, str]]:
@@ -143,7 +141,7 @@ def _to_http(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _circle(site: Site, _: Any) -> Iterator[Finding]:
-    return (one for one, path in ways(site, _LONGEST_CIRCLE + 1) if path[-1] == path[0])
+    return (one for one, path in ways(site) if path[-1] == path[0])
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
@@ -152,12 +150,12 @@ def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
     in_part = hosts_in_part(site)
     for row, url, target in targets(site):
         page = site.addresses.page(target)
-        _, _, host, path = (site.addresses.final[page] or "///").split("/", 3)
+        _, _, host, path = site.name(page).split("/", 3)
         if path and host not in in_part and not site.fault(target) and not site.inlinks.counts[page]:
             yield Finding(row, evidence=f"No page of the audit links to {listed([url])}.")
 
 
-@page_by_page
+@PageByPage
 def _amp_alone(site: Site, _: Any) -> Iterator[Finding]:
     for row, amp, state in site.read("amp", "canonical_state"):
         if amp and state == "missing":

@@ -17,7 +17,7 @@ from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.content.words import PORTION, SHARED_FROM, score_texts, words_in
 from webanalytics.audits.directives.languages import same_language
-from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.base import Finding, PageByPage
 from webanalytics.audits.rules.crawl import later_in_series
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
@@ -60,7 +60,7 @@ def _empty(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence="The body of the answer is empty.")
 
 
-@page_by_page
+@PageByPage
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
     columns = ("content_words", "language", "final_url", "rendered", *CONTENT_COLUMNS)
     for row, words, language, url, rendered, *said in site.read(*columns):
@@ -142,7 +142,7 @@ def _sentences(text: str) -> str:
     return "\n".join([line for line in lines if line.rstrip().rstrip(_CLOSING).endswith(_ENDS)])
 
 
-@page_by_page
+@PageByPage
 def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
     for row, *texts in site.read("visible_text", "text", "title", "description"):
         for text in texts:
@@ -152,7 +152,7 @@ def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
                 break
 
 
-@page_by_page
+@PageByPage
 def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
     from webanalytics.page.text.language import detect  # it takes the model along
 
@@ -177,17 +177,13 @@ def _is_enough(text: str) -> bool:
     return sum(map(str.isalpha, text[: 10 * ENOUGH_LETTERS])) >= ENOUGH_LETTERS
 
 
-_LONGEST = 200
-
-
 def _shared(site: Site, _: Any, texts_of: Callable[[Site], Sequence[Any]]) -> Iterator[Finding]:
     later = later_in_series(site)
     for group in site.alike(values := texts_of(site)):
         alike = set(group)
         group = [row for row in group if later.get(row) not in alike]
         for row in group if len(group) > 1 else ():
-            text = " ".join(values[row].split())
-            yield Finding(row, text[:_LONGEST], f"Also on {site.others(group, row)}")
+            yield Finding(row, values[row], f"Also on {site.others(group, row)}")
 
 
 def _exact(site: Site, _: Any) -> Iterator[Finding]:
@@ -261,8 +257,8 @@ RULES = rules_of(
     {
         "content_empty": _empty,
         "content_low": _low,
-        "readability_difficult": page_by_page(partial(_hard, least=VERY_DIFFICULT)),
-        "readability_very_difficult": page_by_page(partial(_hard, least=-math.inf)),
+        "readability_difficult": PageByPage(partial(_hard, least=VERY_DIFFICULT)),
+        "readability_very_difficult": PageByPage(partial(_hard, least=-math.inf)),
         "lorem_ipsum": _lorem_ipsum,
         "language_differs": _language_differs,
         "duplicate_page": _exact,

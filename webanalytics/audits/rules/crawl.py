@@ -185,7 +185,7 @@ def _redirected_on(site: Site, _: Any) -> Iterator[Finding]:
         end = site.addresses.final[row]
         if outcome.problem == "redirected" and states[row] == "other" and end is not None:
             start = site.addresses.requested[row] or ""
-            back = " again" if site.find(urls[row]) and urls[row] == start else ""
+            back = " again" if urls[row] == start else ""
             way = f"{start[:LONGEST]} redirects to {end[:LONGEST]}, whose canonical is {urls[row]}{back}."
             yield Finding(row, outcome.hops, way)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
-from webanalytics.audits.rules.searches import LONGEST, enumerated
+from webanalytics.audits.rules.searches import enumerated
 from webanalytics.audits.site import Site
 
 
@@ -23,7 +23,7 @@ def _without(headings: list[dict[str, str]] | None, level: str) -> str | None:
     return f"{level} without text: {without_text}" if without_text else ""
 
 
-@page_by_page
+@PageByPage
 def _h1_missing(site: Site, _: Any) -> Iterator[Finding]:
     """Find pages without a text in an h1; the alternative text of an image is one, for another rule."""
     for row, headings, pictures in site.read("headings", "image_headings"):
@@ -32,7 +32,7 @@ def _h1_missing(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=evidence)
 
 
-@page_by_page
+@PageByPage
 def _h2_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("headings"):
         if (evidence := _without(headings, "h2")) is not None:
@@ -40,7 +40,7 @@ def _h2_missing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _multiple(level: str) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, headings in site.read("headings"):
             texts = _texts(headings or [], level)
@@ -51,24 +51,24 @@ def _multiple(level: str) -> Find:
 
 
 def _too_long(level: str) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, headings in site.read("headings"):
             longest = max(_texts(headings or [], level), key=len, default="")
             if len(longest) > threshold:
-                yield Finding(row, len(longest), longest[:LONGEST])
+                yield Finding(row, len(longest), longest)
 
     return find
 
 
-@page_by_page
+@PageByPage
 def _h1_not_first(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("headings"):
         if headings and headings[0]["level"] != "h1" and _texts(headings, "h1"):
             yield Finding(row, evidence=f"first heading: {_shown(headings[0])}")
 
 
-@page_by_page
+@PageByPage
 def _not_sequential(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("headings"):
         jumps = [

@@ -8,13 +8,14 @@ from typing import Any
 
 from webanalytics.audits.directives.alternates import PLACES, Place
 from webanalytics.audits.directives.languages import hreflang_problem, primary, same_language
-from webanalytics.audits.graph.site_links import Target, listed
+from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
 _SHOWN = 5
+_DEFAULT = "x-default"
 
 
 def _missing_return(site: Site, _: Any) -> Iterator[Finding]:
@@ -27,8 +28,7 @@ def _missing_return(site: Site, _: Any) -> Iterator[Finding]:
             # Pages that redirect or were not read are left to another rule.
             if target is None or target.redirected or not site.good[target.row]:
                 continue
-            back = named.get(target.row) or set()
-            if own not in back:
+            if own not in named.get(target.row, ()):
                 silent.append(target.url)
         if silent:
             yield Finding(row, len(silent), f"No return link from {listed(silent)}.")
@@ -62,42 +62,35 @@ def _conflicting(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, code, f'"{code}" leads to {listed(urls)}.')
 
 
-def _alternates(site: Site) -> Iterator[tuple[int, list[Target]]]:
-    """Yield the pages that have alternates in the audit besides themselves, with those."""
+def _others(site: Site) -> Iterator[tuple[int, list[str]]]:
+    """Yield the pages that have alternates, with the addresses of those besides their own."""
     for row, entries in site.alternates.items():
         own = site.addresses.final[row]
-        targets = (site.find(url) for url in dict.fromkeys(url for _, url in entries) if url != own)
-        yield row, [target for target in targets if target is not None]
+        yield row, list(dict.fromkeys(url for _, url in entries if url != own))
 
 
 def _failing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, entries in site.alternates.items():
-        urls = (url for url in dict.fromkeys(url for _, url in entries) if url != site.addresses.final[row])
-        faults = [(url, fault) for url in urls if (fault := site.fault_at(url))]
-        if faults:
-            yield Finding(row, len(faults), listed(f"{url} {fault}" for url, fault in faults))
+    for row, urls in _others(site):
+        if faults := [f"{url} {fault}" for url in urls if (fault := site.fault_at(url))]:
+            yield Finding(row, len(faults), listed(faults))
 
 
 def _not_indexable(site: Site, _: Any) -> Iterator[Finding]:
-    for row, targets in _alternates(site):
-        closed = [
-            (target.url, site.closed(target))
-            for target in targets
-            if not site.fault(target) and site.closed(target)
-        ]
-        if closed:
-            yield Finding(row, len(closed), listed(f"{url} ({reason})" for url, reason in closed))
+    for row, urls in _others(site):
+        targets = [target for target in map(site.find, urls) if target is not None and not site.fault(target)]
+        if closed := [f"{target.url} ({why})" for target in targets if (why := site.closed(target))]:
+            yield Finding(row, len(closed), listed(closed))
 
 
 def _no_default(site: Site, _: Any) -> Iterator[Finding]:
     for row, entries in site.alternates.items():
-        if "x-default" not in {code.lower() for code, _ in entries}:
+        if _DEFAULT not in {code.lower() for code, _ in entries}:
             yield Finding(row, None, "Languages: " + ", ".join(code for code, _ in entries[:_SHOWN]))
 
 
 def _codes(entries: list[tuple[str, str]], url: str | None) -> set[str]:
     """Return the languages under which entries name an address; x-default is none."""
-    return {code.lower() for code, named in entries if named == url and code.lower() != "x-default"}
+    return {code.lower() for code, named in entries if named == url and code.lower() != _DEFAULT}
 
 
 def _return_differs(site: Site, _: Any) -> Iterator[Finding]:
@@ -105,7 +98,7 @@ def _return_differs(site: Site, _: Any) -> Iterator[Finding]:
         wrong = []
         for url in dict.fromkeys(url for _, url in entries):
             target = site.find(url)
-            if target is None or target.redirected or target.row == row:
+            if target is None or target.redirected:
                 continue
             given = _codes(entries, url)
             own = _codes(site.alternates.get(target.row, []), url)
@@ -126,7 +119,7 @@ def _shared(site: Site, _: Any) -> Iterator[Finding]:
     for row, entries in site.alternates.items():
         named: dict[str, dict[str, None]] = {}
         for code, url in entries:
-            if code.lower() != "x-default":
+            if code.lower() != _DEFAULT:
                 named.setdefault(url, {})[primary(code)] = None
         several = [f"{url} for {', '.join(codes)}" for url, codes in named.items() if len(codes) > 1]
         if several:
@@ -147,12 +140,9 @@ def _places_differ(site: Site, _: Any) -> Iterator[Finding]:
         named: dict[Place, set[tuple[str, str]]] = {}
         for entry in entries:
             named.setdefault(entry.place, set()).add((entry.lang.lower(), entry.url))
-        if len(named) > 1 and any(pairs != named[entries[0].place] for pairs in named.values()):
+        if any(pairs != named[entries[0].place] for pairs in named.values()):
             counts = ", ".join(f"{PLACES[place]}: {len(pairs)}" for place, pairs in named.items())
             yield Finding(row, evidence=f"Entries in {counts}")
-
-
-_DEFAULT = "x-default"
 
 
 def groups(site: Site) -> list[list[int]]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from webanalytics.audits.directives.languages import is_language
 from webanalytics.audits.graph.site_links import AT_ONCE, normal
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
-from webanalytics.audits.rules.searches import LONGEST, empty, enumerated, listed, more, outside_head, said
+from webanalytics.audits.rules.searches import empty, enumerated, listed, more, outside_head, said
 from webanalytics.audits.site import Site
 
 _TAG = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
@@ -22,28 +22,28 @@ _XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 
 
-@page_by_page
+@PageByPage
 def _charset_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, declared, header, charset in site.read("declared_charset", "content_type", "charset"):
         if declared is not None and not declared and not _HEADER_CHARSET.search(header or ""):
             yield Finding(row, evidence=f"read as {charset}" if charset else "")
 
 
-@page_by_page
+@PageByPage
 def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
     for row, charset, mislabelled in site.read("charset", "charset_mislabelled"):
         if charset and not mislabelled and charset.strip().lower() not in ("utf-8", "utf8"):
             yield Finding(row, evidence=charset[:100])
 
 
-@page_by_page
+@PageByPage
 def _charset_wrong(site: Site, _: Any) -> Iterator[Finding]:
     for row, mislabelled, headers in site.read("charset_mislabelled", "headers"):
         if mislabelled and headers:
             yield Finding(row, evidence=f"declared as {mislabelled}, and UTF-8 in fact")
 
 
-@page_by_page
+@PageByPage
 def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, lang, xml, header in site.read("lang", "xml_lang", "content_type"):
         if lang is not None and not lang.strip():
@@ -59,24 +59,25 @@ def _is_no_language(lang: str) -> bool:
 _FILE = re.compile(r"[^\s]*\.(?:jpe?g|jfif|png|gif|webp|avif|svg|bmp|tiff?|heic)", re.IGNORECASE)
 _CAMERA = re.compile(r"(?:IMG|DSC[FN]?|PXL|MVIMG|DCIM|P?\d{6,})[_-]?[\d_-]+(?:\.\w+)?", re.IGNORECASE)
 """Names that cameras and phones give to pictures."""
+_LONGEST = 1_000
 
 
-@page_by_page
+@PageByPage
 def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
     for row, late, declared in site.read("charset_late", "declared_charset"):
         if late:
             yield Finding(row, evidence=f"{declared or ''} after the first 1,024 bytes".strip())
 
 
-@page_by_page
+@PageByPage
 def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
     for row, title, description in site.read("title", "description"):
         named = " ".join((title or "").split()).casefold()
         if named and named == " ".join((description or "").split()).casefold():
-            yield Finding(row, evidence=title[:LONGEST])
+            yield Finding(row, evidence=title)
 
 
-@page_by_page
+@PageByPage
 def _alt_is_file(site: Site, _: Any) -> Iterator[Finding]:
     for row, images in site.read("imgTags"):
         if texts := [text for image in images or () if _is_file(text := image["alt"].strip())]:
@@ -84,17 +85,17 @@ def _alt_is_file(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _is_file(text: str) -> bool:
-    return len(text) < LONGEST and (_FILE.fullmatch(text) or _CAMERA.fullmatch(text)) is not None
+    return len(text) < _LONGEST and (_FILE.fullmatch(text) or _CAMERA.fullmatch(text)) is not None
 
 
-@page_by_page
+@PageByPage
 def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("image_headings"):
         if texts := [heading["alt"] for heading in headings or () if heading["level"] == "h1"]:
             yield Finding(row, len(texts), enumerated(texts))
 
 
-@page_by_page
+@PageByPage
 def _other_url(site: Site, _: Any) -> Iterator[Finding]:
     for row, shared, canonical, given in site.read("og:url", "canonical_url", "url"):
         known = {normal(url) for url in (site.name(row), canonical, given) if url}
@@ -103,7 +104,7 @@ def _other_url(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _more(column: str) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, urls in site.read(column):
             distinct = list(dict.fromkeys(urls or ()))
@@ -123,14 +124,14 @@ RULES = rules_of(
         "charset_not_utf8": _charset_not_utf8,
         "charset_wrong": _charset_wrong,
         "lang_missing": _lang_missing,
-        "lang_invalid": said("lang", _is_no_language, 100),
+        "lang_invalid": said("lang", _is_no_language),
         "meta_refresh": said("refresh", lambda refresh: not AT_ONCE.match(refresh)),
         "meta_refresh_redirect": said("refresh", AT_ONCE.match),
         "favicon_missing": empty("favicons"),
         "doctype_missing": empty("doctype"),
         "charset_late": _charset_late,
         "head_multiple": more("heads", "head tags"),
-        "head_ended_early": said("head_ended_by", bool, LONGEST),
+        "head_ended_early": said("head_ended_by", bool),
         "robots_outside_head": outside_head("robots"),
         "title_same_as_description": _title_is_description,
         "images_alt_file_name": _alt_is_file,

@@ -9,7 +9,7 @@ from typing import Any
 
 from webanalytics.audits.ai.access import UNKNOWN, verdicts_for
 from webanalytics.audits.directives.robots import directives, unavailable_after
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 
@@ -21,7 +21,7 @@ _SOURCES = {
 
 
 def _directive(name: str, *columns: str) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, *texts in site.read(*columns):
             said = [
@@ -35,7 +35,7 @@ def _directive(name: str, *columns: str) -> Find:
     return find
 
 
-@page_by_page
+@PageByPage
 def _expired(site: Site, _: Any) -> Iterator[Finding]:
     now = datetime.now(UTC)
     for row, *texts in site.read(*_SOURCES):
@@ -68,7 +68,7 @@ _CONFLICTS = (("index", "noindex"), ("follow", "nofollow"), ("all", "noindex"), 
 
 
 def _says(is_meant: Callable[[str], object]) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, *texts in site.read(*_SOURCES):
             if said := [text[:200] for text in texts if text and is_meant(text)]:
@@ -81,7 +81,7 @@ def _names(*names: str) -> Find:
     return _says(lambda text: not directives(text).isdisjoint(names))
 
 
-@page_by_page
+@PageByPage
 def _conflict(site: Site, _: Any) -> Iterator[Finding]:
     for row, *texts in site.read(*_SOURCES):
         found = frozenset[str]().union(*(directives(text) for text in texts if text))

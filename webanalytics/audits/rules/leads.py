@@ -10,7 +10,7 @@ import numpy as np
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import Mask, by_end
-from webanalytics.audits.graph.site_links import LONGEST, SHOWN, Target, listed
+from webanalytics.audits.graph.site_links import LONGEST, SHOWN, listed
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.site import Site
 from webanalytics.urls import common_section
@@ -85,13 +85,10 @@ def sources(site: Site, row: int) -> str:
 
 def faults(site: Site) -> dict[int, str]:
     """Return what is wrong with each address that is in the audit, by its place: "answers HTTP 404"."""
-    graph, found = site.graph, {}
-    for place, row in enumerate(graph.row.tolist()):
-        if row >= 0 and site.fetches[row].problem:
-            url = graph.table.urls[place]
-            redirected = site.addresses.final[row] != site.addresses.requested[row]
-            if fault := site.fault(Target(row, url, redirected and site.addresses.final[row] != url)):
-                found[place] = fault
+    found = {}
+    for place, row in enumerate(site.graph.row.tolist()):
+        if row >= 0 and site.fetches[row].problem and (fault := site.fault_at(site.graph.table.urls[place])):
+            found[place] = fault
     return found
 
 

@@ -13,7 +13,7 @@ from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.site_links import LONGEST, Target, listed
 from webanalytics.audits.rules import searches
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.leads import Bad, Leads, faults, how
 from webanalytics.audits.site import Site
@@ -30,7 +30,7 @@ def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, 0, (none, "1 link, to another site", many)[min(external or 0, 2)])
 
 
-@page_by_page
+@PageByPage
 def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, external, own in site.read("external_links", "subdomain_links"):
         count = (external or 0) - (own or 0)
@@ -84,10 +84,8 @@ def unlinked(site: Site) -> Iterator[Finding]:
 
 def _known_from(site: Site, row: int) -> str:
     """Return how a crawl came to know a page to which nothing links."""
-    if site.crawl is None:
-        return ""
     graph = site.graph
-    link = int(graph.found_on[row])
+    link = -1 if site.crawl is None else int(graph.found_on[row])
     if link < 0:
         return ""
     source, kind = graph.table.urls[graph.table.source[link]], KINDS[graph.table.kind[link]]
@@ -192,7 +190,7 @@ _SCRIPT = 60
 
 
 def _shown(column: str, shown: Callable[[dict[str, str]], str]) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, links in site.read(column):
             if links:
@@ -201,7 +199,7 @@ def _shown(column: str, shown: Callable[[dict[str, str]], str]) -> Find:
     return find
 
 
-@page_by_page
+@PageByPage
 def _internal_nofollow(site: Site, _: Any) -> Iterator[Finding]:
     for row, links, own in site.read("nofollow_links", "final_url"):
         if others := [link for link in links or () if link != own]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from webanalytics.audits.directives.robots import directives
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import enumerated
 from webanalytics.audits.site import Site
@@ -24,7 +24,7 @@ def _of(entries: _Entries | None, what: str) -> list[Mapping[str, str]]:
     return [entry for entry in entries or () if entry["what"] == what]
 
 
-@page_by_page
+@PageByPage
 def _content(site: Site, threshold: float) -> Iterator[Finding]:
     for row, sent, rendered, entries in site.read("words_without_scripts", "rendered_words", "rendering"):
         if sent is None or not rendered or rendered - sent < FEWEST or 100 * sent / rendered >= threshold:
@@ -33,30 +33,26 @@ def _content(site: Site, threshold: float) -> Iterator[Finding]:
         yield Finding(row, round(100 * sent / rendered), " ".join(brought)[:300])
 
 
-@page_by_page
+@PageByPage
 def _directives(site: Site, _: Any) -> Iterator[Finding]:
     for row, entries in site.read("rendering"):
         found = [
             entry
             for entry in _of(entries, "robots")
-            if _noindex(entry["sent"]) != _noindex(entry["rendered"])
+            if len({"noindex" in directives(entry[when]) for when in ("sent", "rendered")}) > 1
         ]
         found += _of(entries, "canonical")
         if found:
             shown = (
-                f"{entry['what']}: {entry['sent'] or 'none'} as sent, "
-                f"{entry['rendered'] or 'none'} after scripts"
+                f"{entry['what']}: {entry['sent'] or 'nothing'} as sent, "
+                f"{entry['rendered'] or 'nothing'} after scripts"
                 for entry in found
             )
             yield Finding(row, evidence="; ".join(shown))
 
 
-def _noindex(text: str) -> bool:
-    return not directives(text).isdisjoint(("noindex", "none"))
-
-
 def _each(what: str, show: Callable[[Mapping[str, str]], str]) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, entries in site.read("rendering"):
             if found := [text for entry in _of(entries, what) if (text := show(entry))]:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
-from webanalytics.audits.rules.searches import LONGEST, enumerated, listed
+from webanalytics.audits.rules.searches import enumerated, listed
 from webanalytics.audits.site import Site
 
 
-@page_by_page
+@PageByPage
 def _alt_too_long(site: Site, threshold: float) -> Iterator[Finding]:
     for row, images in site.read("imgTags"):
         texts = [image["alt"] for image in images or () if len(image["alt"]) > threshold]
         if texts:
             longest = max(texts, key=len)
-            yield Finding(row, len(longest), longest[:LONGEST])
+            yield Finding(row, len(longest), longest)
 
 
-@page_by_page
+@PageByPage
 def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
     for row, sizes in site.read("image_bytes"):
         large = sorted(
@@ -33,7 +33,7 @@ def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
 
 
 def _broken(kind: str) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, resources in site.read("broken_resources"):
             found = [item for item in resources or () if item["kind"] == kind]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from webanalytics.audits.graph.site_links import normal
-from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.base import Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 from webanalytics.urls import registrable_domain
@@ -62,7 +62,7 @@ def hops(site: Site, row: int) -> str:
     return " → ".join((*shown, site.name(row)[:100]))
 
 
-@page_by_page
+@PageByPage
 def _slow(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, elapsed in site.read("elapsed"):
         if elapsed is not None and elapsed > threshold:

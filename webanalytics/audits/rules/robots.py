@@ -8,7 +8,7 @@ from typing import Any
 
 from webanalytics.audits.ai.access import blocked, may_read, use_frame
 from webanalytics.audits.graph.site_links import listed
-from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.base import Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 
@@ -18,7 +18,7 @@ def _blocked(site: Site, _: Any, crawler: str, others: Sequence[str] = ()) -> It
     told = {row for other in others for row, _verdict in blocked(site, other)}
     for row, verdict in blocked(site, crawler):
         if row not in told and site.fetches[row].problem != "blocked by robots.txt":
-            yield Finding(row, None, f"robots.txt, line {verdict.line}: {verdict.rule}"[:400])
+            yield Finding(row, None, f"robots.txt, line {verdict.line}: {verdict.rule}")
 
 
 def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
@@ -52,10 +52,10 @@ def _signals(site: Site, _: Any) -> Iterator[Finding]:
         place = "/".join(str(url).split("/", 3)[:3])
         if faults and place not in seen and url in rows:
             seen.add(place)  # robots.txt speaks for all pages of its origin: it is named once
-            yield Finding(rows[url], None, f"{place}: {faults}"[:400], whole=True)
+            yield Finding(rows[url], None, f"{place}: {faults}", whole=True)
 
 
-@page_by_page
+@PageByPage
 def _script_only(site: Site, _: Any) -> Iterator[Finding]:
     for row, words, scripts in site.read("wordCount", "scripts"):
         if scripts and words is not None and words < 1:

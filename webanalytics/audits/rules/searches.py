@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.site import Site
 from webanalytics.core.strings import counted
 
 SHOWN = 5
 """Most items of one page that its evidence names."""
-
-LONGEST = 1_000
-"""Most characters of one item of evidence, before the evidence is cut to its own limit."""
 
 
 def above(measure: str, shown: str, beside: str = "") -> Find:
@@ -40,24 +37,20 @@ def below(measure: str, shown: str, beside: str = "") -> Find:
 
 
 def _measured(measure: str, shown: str, beside: str, is_wrong: Callable[[Any, float], bool]) -> Find:
-    @page_by_page
+    @PageByPage
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, value, text, length in site.read(measure, shown, beside or measure):
             if value is not None and is_wrong(value, threshold):
-                yield Finding(row, value, _with_length(text, length if beside else None))
+                lead = f"{counted(length, 'character')}: " if beside and length is not None else ""
+                yield Finding(row, value, f"{lead}{text or ''}")
 
     return find
-
-
-def _with_length(text: str | None, characters: int | None) -> str:
-    shown = (text or "")[:LONGEST]
-    return shown if characters is None else f"{counted(characters, 'character')}: {shown}"
 
 
 def more(column: str, what: str) -> Find:
     """Return the search for pages that have more of something than the threshold."""
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, count in site.read(column):
             if count is not None and count > threshold:
@@ -66,14 +59,14 @@ def more(column: str, what: str) -> Find:
     return find
 
 
-def said(column: str, is_wrong: Callable[[str], object], most: int = 300) -> Find:
+def said(column: str, is_wrong: Callable[[str], object]) -> Find:
     """Return the search for pages that say something wrong, which is the evidence."""
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, text in site.read(column):
             if text and is_wrong(text):
-                yield Finding(row, evidence=text[:most])
+                yield Finding(row, evidence=text)
 
     return find
 
@@ -81,7 +74,7 @@ def said(column: str, is_wrong: Callable[[str], object], most: int = 300) -> Fin
 def empty(column: str) -> Find:
     """Return the search for pages whose column is empty; a missing value is unknown."""
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, value in site.read(column):
             if value is not None and (not value or (isinstance(value, str) and value.isspace())):
@@ -93,7 +86,7 @@ def empty(column: str) -> Find:
 def listed(column: str, least: int = 1) -> Find:
     """Return the search for pages whose column lists at least so many items."""
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, things in site.read(column):
             if things is not None and len(things) >= least:
@@ -105,7 +98,7 @@ def listed(column: str, least: int = 1) -> Find:
 def outside_head(kind: str) -> Find:
     """Return the search for pages where something that belongs in the head comes after it."""
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, kinds in site.read("outside_head"):
             if kinds is not None and kind in kinds:
@@ -126,7 +119,7 @@ def enumerated(things: Iterable[str]) -> str:
     """
     found = Counter(filter(None, things))
     first = islice(found.items(), SHOWN)
-    parts = [thing[:LONGEST] + (f" ({times:,} times)" if times > 1 else "") for thing, times in first]
+    parts = [thing + (f" ({times:,} times)" if times > 1 else "") for thing, times in first]
     if len(found) > SHOWN:
         parts.append(f"and {len(found) - SHOWN} more")
     return " | ".join(parts)

@@ -18,8 +18,6 @@ from webanalytics.audits.rules.links import unlinked
 from webanalytics.audits.site import Site
 from webanalytics.runs.frames.sitemap import sitemap_files
 
-_LONGEST = 400
-
 
 def _listed(site: Site) -> Iterator[int]:
     return (row for row, inside in enumerate(site.values("in_sitemap")) if inside)
@@ -67,8 +65,7 @@ def _robots(site: Site, _: Any) -> Iterator[Finding]:
     for place, problems in site.robots.items():
         row = chosen.get(origin(place) or place, -1)
         if problems and row >= 0:
-            said = f"{place}/robots.txt: {' '.join(problems)}"[:_LONGEST]
-            yield Finding(row, len(problems), said, whole=True)
+            yield Finding(row, len(problems), f"{place}/robots.txt: {' '.join(problems)}", whole=True)
 
 
 LARGEST_FILE = 52_428_800
@@ -79,8 +76,16 @@ Entry = dict[str, Any]
 
 def _entries(site: Site) -> dict[int, list[Entry]]:
     """Return the entries of the sitemap of each page of the audit; found once."""
-    found: dict[int, list[Entry]] = site.once("sitemap entries", lambda: _found(site))
-    return found
+
+    def find() -> dict[int, list[Entry]]:
+        found: dict[int, list[Entry]] = {}
+        for entry in _all(site):
+            if (target := site.find(entry["url"])) is not None:
+                found.setdefault(target.row, []).append(entry)
+        return found
+
+    made: dict[int, list[Entry]] = site.once("sitemap entries", find)
+    return made
 
 
 def _all(site: Site) -> Iterator[Entry]:
@@ -91,14 +96,6 @@ def _all(site: Site) -> Iterator[Entry]:
     for values in zip(*cells.values(), strict=True):
         texts = (value if isinstance(value, str) else "" for value in values)
         yield dict(zip(cells, texts, strict=True))
-
-
-def _found(site: Site) -> dict[int, list[Entry]]:
-    found: dict[int, list[Entry]] = {}
-    for entry in _all(site):
-        if (target := site.find(entry["url"])) is not None:
-            found.setdefault(target.row, []).append(entry)
-    return found
 
 
 def _files(site: Site) -> Iterable[Mapping[Any, Any]]:
@@ -125,7 +122,7 @@ def _by_page(site: Site, files: list[tuple[str, Any, str]]) -> Iterator[Finding]
             found.setdefault(rows[url], []).append((value, evidence))
     for row, items in sorted(found.items()):
         more = f" And {len(items) - 3:,} more." if len(items) > 3 else ""
-        yield Finding(row, items[0][0], (" ".join(evidence for _, evidence in items[:3]) + more)[:600])
+        yield Finding(row, items[0][0], " ".join(evidence for _, evidence in items[:3]) + more)
 
 
 def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
@@ -248,7 +245,7 @@ def _extensions(site: Site, _: Any) -> Iterator[Finding]:
         faults = [entry for entry in entries if entry.get("extension_faults")]
         if faults:
             first = faults[0]
-            yield Finding(row, len(faults), f"{first['extension_faults']} ({first['sitemap']})"[:400])
+            yield Finding(row, len(faults), f"{first['extension_faults']} ({first['sitemap']})")
 
 
 RULES = rules_of(

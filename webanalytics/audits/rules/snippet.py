@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.base import Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import above, below, empty, listed, outside_head
 from webanalytics.audits.site import Site
 
 
-@page_by_page
+@PageByPage
 def _same_as_h1(site: Site, _: Any) -> Iterator[Finding]:
     for row, title, headings in site.read("title", "headings"):
         wanted = (title or "").strip().casefold()

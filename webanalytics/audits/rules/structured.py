@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import enumerated
 from webanalytics.audits.site import Site
@@ -13,7 +13,7 @@ from webanalytics.audits.site import Site
 
 def _faults(kind: str) -> Find:
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, faults in site.read("structured_errors"):
             problems = [
@@ -38,7 +38,7 @@ _SUBJECTS = (
 """Types that say what a page is about; all others may stand on every page of a site."""
 
 
-@page_by_page
+@PageByPage
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
     from webanalytics.page.structured.requirements import types_named  # it takes the parser along
 

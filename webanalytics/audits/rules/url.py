@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import unquote, unquote_plus
 
 from webanalytics.audits.graph.site_links import listed
-from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
-from webanalytics.audits.rules.searches import LONGEST, above
+from webanalytics.audits.rules.searches import above
 from webanalytics.audits.site import Site
 
 _PARTS = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?([^?#]*)(?:\?([^#]*))?", re.IGNORECASE)
@@ -28,11 +28,11 @@ def _path_and_query(url: str) -> tuple[str, str]:
 def _where(found: Callable[[str], str]) -> Find:
     """Return the search for addresses in which the function finds something."""
 
-    @page_by_page
+    @PageByPage
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, url in site.read("url"):
             if url and (evidence := found(url)):
-                yield Finding(row, evidence=evidence[:LONGEST])
+                yield Finding(row, evidence=evidence)
 
     return find
 
@@ -167,11 +167,7 @@ def plain_form(url: str) -> str:
     >>> plain_form("http://www.a.example/Tea/?utm_source=mail")
     'https://a.example/tea'
     """
-    _, host, path, query = _parts(url)
-    if ";" in path:
-        path = _SESSION_IN_PATH.sub("", path)
-    if query:
-        query = _kept(_kept(query, _TRACKING), _SESSION)
+    _, host, path, query = _parts(without_session(without_tracking(url)))
     return _joined("https", host.removeprefix("www."), path.lower().rstrip("/"), query)
 
 
