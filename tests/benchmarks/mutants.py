@@ -33,7 +33,7 @@ from typing import Any
 import coverage
 import pytest
 
-from tests.benchmarks.mutations import Mutant, alive, mutants, put
+from tests.benchmarks.mutations import Mutant, mutants, put
 
 ROOT = Path(__file__).parents[2]
 RULES = (
@@ -56,25 +56,6 @@ ACCESS = (
 )
 OPENED = tuple(f"core/test_{name}" for name in ("access_by_host", "access", "digest"))
 SECRETS = ("records/hmac/test_hmac", "fetching/test_no_secret", "core/operations/test_declarations")
-RULED = (
-    *(
-        f"audits/test_rules_{name}"
-        for name in ("answers", "crawl", "limits", "page", "robots", "site", "variants")
-    ),
-    *(f"audits/test_{name}" for name in ("docs_url", "graph_of_crawl", "headers", "health", "issues")),
-    *(f"audits/test_{name}" for name in ("languages", "own_rules", "own_rules_called", "profiles")),
-    *(f"audits/test_{name}" for name in ("rendering", "resources", "site")),
-    "audits/rules/test_rule_examples",
-    "audits/work/test_hostile_sitemaps",
-)
-JUDGES = (
-    "audits/score",
-    *(
-        f"audits/{folder}/{path.stem}"
-        for folder in ("directives", "rules")
-        for path in sorted((ROOT / "webanalytics" / "audits" / folder).glob("*.py"))
-    ),
-)
 # Each module with the tests that ought to notice, and those that start servers, for what survives the others.
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fetching/guard": ((*HOSTS, "fetching/test_proxy"), ()),
@@ -99,7 +80,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("service/test_together", "service/test_spec_errors"),
     ),
     **dict.fromkeys(("fetching/pace", "fetching/gates"), (PACES, CRAWLED)),
-    **dict.fromkeys(JUDGES, (RULED, ("audits/test_rules_examples", "audits/test_audit"))),
 }
 BROKEN = 70  # what a fork ends with that could not run the tests
 LONG = 1.0  # seconds of a processor; longer tests are of servers and processes, for what survives the others
@@ -162,13 +142,6 @@ class Judge:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try each mutant by the tests that reach it."""
-        modules = {getattr(item, "module", None) for item in session.items}
-        for read in {getattr(module, "read_once", None) for module in modules} - {None}:
-            read()  # what tests share and no mutant changes
-            import_module(
-                "webanalytics.runs.workers.pool"
-            ).close_idle_workers()  # a fork would end them again
-        alive(str(sys.modules[f"webanalytics.{self.module.replace('/', '.')}"].__file__))
         reached = self.reach(session)
         items = [item for item in session.items if reached.get(item.nodeid, (LONG, []))[0] < LONG]
         items.sort(key=lambda item: reached[item.nodeid][0])
@@ -322,7 +295,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
         place.chmod(0o755)
-        for name in ("webanalytics", "tests", "data", "docs/rules", "pyproject.toml"):
+        for name in ("webanalytics", "tests", "data", "pyproject.toml"):
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy2)(ROOT / name, place / name)
         os.environ["PYTHONPATH"] = str(place)
         os.chdir(place)

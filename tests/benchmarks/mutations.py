@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
-import gc
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from ipaddress import IPv6Network
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -129,24 +126,15 @@ def mutants(source: str) -> list[Mutant]:
     return [Mutant(tree, node, new, place) for node, place in nodes(tree) for new in changed(node)]
 
 
-def pieces(whole: CodeType, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], CodeType]]:
-    """Yield the code of each function in that of a module, those within others too, by where it stands."""
-    same: Counter[tuple[str, int]] = Counter()
-    for item in whole.co_consts:
-        if isinstance(item, CodeType):
-            name = (item.co_name, item.co_firstlineno)
-            same[name] += 1
-            inner = (*place, (*name, same[name]))
-            yield inner, item
-            yield from pieces(item, inner)
-
-
-@cache
-def alive(file: str) -> list[FunctionType]:
-    """Return the functions of a file that there are: those that others made and hold too."""
-    gc.unfreeze()  # what a module has frozen is not listed
-    known = (item for item in gc.get_objects() if isinstance(item, FunctionType))
-    return [item for item in known if item.__code__.co_filename == file]
+def code_at(whole: CodeType, place: tuple[tuple[str, int], ...]) -> CodeType:
+    """Return the code of a function in that of a module."""
+    for name, line in place:
+        (whole,) = (
+            item
+            for item in whole.co_consts
+            if isinstance(item, CodeType) and (item.co_name, item.co_firstlineno) == (name, line)
+        )
+    return whole
 
 
 def functions(found: Any) -> Iterator[FunctionType]:
@@ -160,20 +148,20 @@ def functions(found: Any) -> Iterator[FunctionType]:
 
 
 def put(module: str, mutant: Mutant) -> bool:
-    """Give the functions of this process that differ their new code."""
+    """Give the function of this process that differs its new code."""
     live: Any = sys.modules[f"webanalytics.{module.replace('/', '.')}"]
     file = live.__file__
     if not mutant.place:
         return put_values(live, compile(mutant.tree(), file, "exec", dont_inherit=True))
-    trees = (mutant.whole, mutant.tree())
-    old, new = (dict(pieces(compile(tree, file, "exec", dont_inherit=True))) for tree in trees)
-    differ = {code: new[place] for place, code in old.items() if place in new and new[place] != code}
-    found = [function for function in alive(file) if function.__code__ in differ]
-    if any(function.__code__.co_freevars != differ[function.__code__].co_freevars for function in found):
-        return False
-    for function in found:
-        function.__code__ = differ[function.__code__]
-    return bool(found)
+    for name, _ in mutant.place:
+        live = vars(live).get(name)
+    new = code_at(compile(mutant.tree(), file, "exec", dont_inherit=True, flags=0), mutant.place)
+    for function in functions(live):
+        old = function.__code__
+        if old.co_firstlineno == new.co_firstlineno and old.co_freevars == new.co_freevars:
+            function.__code__ = new
+            return True
+    return False
 
 
 def put_values(live: Any, code: CodeType) -> bool:
