@@ -71,14 +71,7 @@ def examples(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Example]:
 
 
 def found(examples: list[Example]) -> list[set[str]]:
-    """The rules that find something in each example."""
-    judged = [audit.issues for audit in audits(examples)]
-    assert [issues.attrs["webanalytics"]["rules_failed"] for issues in judged] == [[]] * len(judged)
-    return [set(issues["rule"]) for issues in judged]
-
-
-def audits(examples: list[Example]) -> list[wa.Audit]:
-    """The audit of each example, all pages read in one call."""
+    """The rules that find something in each example, all pages read in one call."""
     records = []
     for example in examples:
         example.rows = range(len(records), len(records) + len(example.pages))
@@ -91,21 +84,24 @@ def audits(examples: list[Example]) -> list[wa.Audit]:
     )
     audit = wa.audit(given, progress=False)
     facts = {**audit.raw.attrs["webanalytics"], "lacking": []}
-    made = []
+    judged = []
     for example in examples:
         pages = audit.raw.iloc[list(example.rows)].reset_index(drop=True)
         pages.attrs["webanalytics"] = facts
-        made.append(_made(pages, example))
-    return made
+        judged.append(_judged(pages, example))
+    return judged
 
 
-def _made(pages: pd.DataFrame, example: Example) -> wa.Audit:
+def _judged(pages: pd.DataFrame, example: Example) -> set[str]:
     for row, record in enumerate(example.pages):
         failed = dict(_failure(record))
         for name, value in {**record, **failed}.items():
             if name not in KNOWN or (failed and name in pages and name != "url"):
                 _set(pages, row, name, value)
-    return wa.Audit(pages, _origin(example.site))
+    audit = wa.Audit(pages, _origin(example.site))
+    issues = audit.issues
+    assert issues.attrs["webanalytics"]["rules_failed"] == [], example.rule
+    return set(issues["rule"])
 
 
 def _origin(site: Mapping[str, Any]) -> Origin:

@@ -27,6 +27,15 @@ def test_every_rule_has_examples_and_every_example_a_rule() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
+def test_a_rule_speaks_of_the_page_that_fails_and_not_of_the_one_that_passes(
+    rule: str, spoke: dict[tuple[str, str], set[str]]
+) -> None:
+    fails, passes = spoke[rule, "fails"], spoke[rule, "passes"]
+    assert rule in fails
+    assert rule not in passes
+
+
+@pytest.mark.parametrize("rule", RULES)
 def test_no_other_rule_tells_the_two_pages_apart(rule: str, spoke: dict[tuple[str, str], set[str]]) -> None:
     """Else a reader could not tell which of the differences between them is meant."""
     fails, passes = spoke[rule, "fails"], spoke[rule, "passes"]
