@@ -85,18 +85,19 @@ def is_free(shape: Shape) -> bool:
     return shape.kind == "json" or (shape.items is not None and is_free(shape.items))
 
 
-def arrow_type(shape: Shape, text: str = "large_string") -> Any:
+def arrow_type(shape: Shape, text: str = "large_string", below: str = "string") -> Any:
     """Return the Arrow type of a declared shape; below a map pyarrow 23 reads no large strings again."""
     import pyarrow as pa
 
     if is_free(shape):
         return pa.type_for_alias(text)
     if shape.members is not None:
-        return pa.struct([(name, arrow_type(member, text)) for name, (member, _) in shape.members.items()])
+        members = shape.members.items()
+        return pa.struct([(name, arrow_type(member, text, below)) for name, (member, _) in members])
     if shape.items is not None and shape.kind == "map":
-        return pa.map_(pa.string(), arrow_type(shape.items, "string"))
+        return pa.map_(pa.string(), arrow_type(shape.items, below, below))
     if shape.items is not None:
-        return pa.list_(pa.field("element", arrow_type(shape.items, text)))
+        return pa.list_(pa.field("element", arrow_type(shape.items, text, below)))
     scalars = {"integer": "int64", "number": "float64", "boolean": "bool", "bytes": "large_binary"}
     return pa.type_for_alias(scalars.get(shape.kind, text))
 
@@ -232,9 +233,12 @@ def unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> pd
         if kind == "json" and field is not None and not all(map(field.holds, _values(made))):
             raise Unreadable  # rules and charts rely on what is declared
         return made
-    if field is None or field.dtype != "object" or column.type != arrow_type(shape_of(field.type)):
+    if field is None or field.dtype != "object":
         raise Unreadable
-    return make_series(decoded(column, shape_of(field.type)), "object", index)
+    shape = shape_of(field.type)
+    if column.type not in (arrow_type(shape), arrow_type(shape, below="large_string")):  # saved by pyarrow 24
+        raise Unreadable
+    return make_series(decoded(column, shape), "object", index)
 
 
 def _values(column: pd.Series) -> list[Any]:
