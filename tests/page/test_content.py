@@ -329,18 +329,6 @@ def test_a_list_of_goods_with_an_order_form_for_each_is_no_product() -> None:
     assert content(Page(_shop(12, 6), "https://light.example/collections/lamps")).page_type != "product"
 
 
-@pytest.mark.parametrize(
-    ("path", "is_list"),
-    [("2026/07/", True), ("blog/2026/7/page/2", True), ("2026/07/31", True), ("2026/07/lamps", False), ("tea-in/2026/07", False)],
-)  # fmt: skip
-def test_what_was_written_in_a_month_is_a_list(path: str, is_list: bool) -> None:
-    posts = "".join(f'<article><h2><a href="/{n}">Lamp {n}</a></h2><p>{PROSE}</article>' for n in range(2))
-    kind = content(
-        Page(f"<title>Light</title><h1>Light</h1>{posts}", f"https://light.example/{path}")
-    ).page_type
-    assert (kind == "listing") is is_list
-
-
 def test_what_customers_say_of_a_product_is_beside_it() -> None:
     review = "I bought it for my hall in May, and it has not let me down on a single evening since then."
     page = Page(

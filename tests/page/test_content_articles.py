@@ -98,3 +98,15 @@ def test_the_likely_cells_of_a_table_that_begins_surely_are_an_articles() -> Non
     column["is_td"] = np.array([0.0, 1, 1, 1, 1, 1, 0])
     keep = as_article(chances >= 0.45, chances, 0.9, column)
     assert keep.tolist() == [True, True, True, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_list"),
+    [("2026/07/", True), ("blog/2026/7/page/2", True), ("2026/07/31", True), ("2026/07/lamps", False), ("tea-in/2026/07", False)],
+)  # fmt: skip
+def test_what_was_written_in_a_month_is_a_list(path: str, is_list: bool) -> None:
+    posts = "".join(f'<article><h2><a href="/{n}">Lamp {n}</a></h2><p>{PROSE}</article>' for n in range(2))
+    kind = content(
+        Page(f"<title>Light</title><h1>Light</h1>{posts}", f"https://light.example/{path}")
+    ).page_type
+    assert (kind == "listing") is is_list

@@ -26,7 +26,6 @@ _HOLDS = {
 """What a sentence holds: a number, addresses, a host, the title of a rule, a sentence, or any text."""
 _MORE = re.compile(r" and ([\d,]+) more$")
 _BETWEEN = re.compile(r"( \| |, (?=https?://)| (?=and [\d,]+ more\.?$))")
-_SIGNS = ("", " | ", ", ", " ")
 _SENTENCES = re.compile(r"(?<=\.) (?=[A-Z\d]|robots\.txt)")
 _spoken: ContextVar[str] = ContextVar("spoken", default="en")
 
@@ -111,7 +110,8 @@ def phrase(sentence: str) -> str:
 def _phrase(sentence: str, language: str) -> str:
     parts = _BETWEEN.split(sentence)  # several findings of a page, or addresses with what is said of each
     if len(parts) > 1 and (" | " in sentence or sentence.startswith("http")):
-        return "".join(part if part in _SIGNS else _phrase(part, language) for part in parts)
+        parts[::2] = [_phrase(part, language) if part else "" for part in parts[::2]]
+        return "".join(parts)
     short = sentence.removesuffix(".")
     for text in (sentence, sentence[0].lower() + sentence[1:], short, short[:1].lower() + short[1:]):
         for part, pattern, said in _phrases(language):

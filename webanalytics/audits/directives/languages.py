@@ -30,7 +30,7 @@ REGIONS = frozenset(_REGIONS.split())
 """The 249 codes of ISO 3166-1 alpha-2, in upper case."""
 
 _WITHDRAWN = {"in": "id", "iw": "he", "ji": "yi", "jw": "jv", "mo": "ro", "sh": "hr"}
-"""Languages of two letters that the registry keeps although they were withdrawn or replaced."""
+"""Languages of two letters that the registry keeps although they were withdrawn, and what they are now."""
 
 # Withdrawn codes, and languages so close to each other that a detector mixes them up.
 _SAME = {

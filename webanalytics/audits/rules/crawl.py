@@ -158,7 +158,8 @@ def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
     pages: dict[int, list[str]] = {}
     for row, place in _ends(site, "next", "prev"):
         target = int(graph.page[place])
-        if target not in linked if target >= 0 else place not in named and graph.hosts[place] in own:
+        is_linked = target in linked if target >= 0 else place in named or graph.hosts[place] not in own
+        if not is_linked:
             pages.setdefault(row, []).append(graph.table.urls[place])
     for row, urls in sorted(pages.items()):
         yield Finding(row, len(urls), f"No page has a link to {listed(dict.fromkeys(urls))}.")

@@ -39,7 +39,7 @@ def _directives(site: Site, _: Any) -> Iterator[Finding]:
         found = [
             entry
             for entry in _of(entries, "robots")
-            if len({"noindex" in directives(entry[when]) for when in ("sent", "rendered")}) > 1
+            if ("noindex" in directives(entry["sent"])) != ("noindex" in directives(entry["rendered"]))
         ]
         found += _of(entries, "canonical")
         if found:

@@ -236,7 +236,7 @@ def unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> pd
     if field is None or field.dtype != "object":
         raise Unreadable
     shape = shape_of(field.type)
-    if column.type not in (arrow_type(shape), arrow_type(shape, below="large_string")):  # saved by pyarrow 24
+    if column.type not in (arrow_type(shape), arrow_type(shape, below="large_string")):  # saved before
         raise Unreadable
     return make_series(decoded(column, shape), "object", index)
 
