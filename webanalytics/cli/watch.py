@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -47,7 +47,7 @@ from webanalytics.thresholds import PRIORITIES
 
 STATE = ".watch.json"
 AGAIN = 100
-"""Changed pages that are read once more, to tell a change from a counter."""
+"""Pages that are read once more: changed ones, to tell a change from a counter, and those not found."""
 SOURCES: dict[str, type] = {"start": str, "sitemap": str, "urls": list}
 KINDS: dict[str, type] = (
     SOURCES | dict.fromkeys(("name", "history", "probe", "thin"), str) | {"options": dict}
@@ -171,7 +171,9 @@ def _run(config: Mapping[str, Any], history: History, date: str) -> int:
     if audit is not None:
         run = folders.append(audit, history.folder)
         before = history.load(state["baseline"]) if state["baseline"] else None
-        state["items"], new, over = judge(config["alert"], _view(config, audit, before), state["items"])
+        state["items"], new, over = judge(
+            config["alert"], _view(config, audit, before, state["items"]), state["items"]
+        )
         told, resolved = told + new, resolved + over
         state["baseline"] = run["date"] if run["good"] else state["baseline"]
     recipients: dict[str, Any] = {}
@@ -220,7 +222,9 @@ def _of_pages(config: Mapping[str, Any]) -> dict[str, Any]:
     return {"progress": False} | known
 
 
-def _view(config: Mapping[str, Any], audit: Audit, before: Audit | None) -> View:
+def _view(
+    config: Mapping[str, Any], audit: Audit, before: Audit | None, items: Sequence[Mapping[str, Any]]
+) -> View:
     """Return the audit beside the last good one, with what else the alerts need."""
     since = None if before is None else Comparison(before, audit)
     named = {alert["field"] for alert in config["alert"] if "field" in alert} - {"robots.txt"}
@@ -235,4 +239,8 @@ def _view(config: Mapping[str, Any], audit: Audit, before: Audit | None) -> View
         hosts = {urlsplit(url).netloc for url in audit.judged().rows}
         private = bool(config["options"].get("allow_private"))
         asked["certificate"] = webanalytics.certificates(sorted(hosts), allow_private=private)
-    return View(audit, since, asked)
+    view = View(audit, since, asked)
+    told = [item["where"] for item in items if item["what"] == "lost"]
+    if any(alert["when"] == "lost" for alert in config["alert"]) and (urls := view.absent(told)[:AGAIN]):
+        view.look_at(Audit(sync.audit(urls, **_of_pages(config))).judged())
+    return view

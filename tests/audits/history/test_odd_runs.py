@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.audits.history.nights import Watch, page
 from tests.audits.history.test_history import audited, html
 from webanalytics.audits.history.alerts import View, judge
 from webanalytics.audits.origin import Origin
+from webanalytics.fetching.testing import Reply
 from webanalytics.runs.storage.store import Store
 
 HOME = "https://a.example/"
@@ -81,3 +83,22 @@ def test_a_folder_that_the_system_refuses_is_not_called_damaged(
     for call in (history.scores, lambda: history.page(HOME)):
         with pytest.raises(wa.ParameterError, match=rf"`folder`.* that can be used: {said}"):
             call()
+
+
+def test_what_a_crawl_does_not_find_is_asked_before_it_is_called_lost(tmp_path: Path) -> None:
+    def night(*linked: str, **more: Any) -> dict[str, Any]:
+        home = "<html lang=en><title>Home</title>" + "".join(f"<a href=/{path}>{path}</a>" for path in linked)
+        texts = {"/": home.encode()} | {f"/{path}": page(f"/{path}") for path in ("a", "b", "c", "d", "new")}
+        return texts | {f"/{name}": reply for name, reply in more.items()}
+
+    moved, away = Reply(301, {"Location": "/new"}), Reply(503, {}, b"Away")
+    gone = Reply(404, {"Content-Type": "text/html"}, b"<title>No")
+    watched = Watch(tmp_path, '[[alert]]\nwhen = "lost"\nruns = "2 of 2"\n')
+    assert watched.run(night("a", "b", "c", "d")) == (0, [])
+    later = night("new", a=moved, b=gone, d=away)
+    assert watched.run(later) == (0, [])
+    assert watched.run(later) == (1, ["new lost 2 (/* 2)"])
+    said = {item["where"].removeprefix(watched.url): item["said"] for item in watched.state["items"]}
+    assert said == {"/b": "gone", "/c": "no link leads there any more"}
+    assert watched.run(night("new", "c", b=moved)) == (0, [])
+    assert watched.run(night("new", "c", b=moved)) == (0, ["resolved lost 2 (/* 2)"])

@@ -28,7 +28,7 @@ from webanalytics.audits.compare.fields import (
 )
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.graph.metrics import clicks
-from webanalytics.audits.graph.verdicts import verdict
+from webanalytics.audits.graph.verdicts import GONE, verdict
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage, Rule
 from webanalytics.audits.site import Site
@@ -55,7 +55,6 @@ _CLOSED = "blocked by robots.txt"
 _ADDRESS = re.compile(r"https?://[^\s,;]+")
 """Other pages that the evidence of an issue names: it came or went with them."""
 _PAGES = ("changed", "gone", "added", "removed", "missing", "unchecked", "same")
-_GONE = (404, 410)
 _SUMMARY: dict[str, Dtype] = {
     **dict.fromkeys(("rule_title", "rule", "priority"), "string"),
     **dict.fromkeys(("before", "after", *CHANGES), "integer"),
@@ -128,7 +127,7 @@ class Judged:
     def is_missing(self, url: str) -> bool:
         """Return whether an address answered that there is no such page."""
         row = self.rows.get(url)
-        return row is not None and self.site.values("http_status")[row] in _GONE
+        return row is not None and self.site.values("http_status")[row] in GONE
 
     @cached_property
     def ends(self) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import pandas as pd
 
 from webanalytics.audits.compare.comparison import Comparison
-from webanalytics.audits.compare.differences import beside
+from webanalytics.audits.compare.differences import Judged, beside
 from webanalytics.audits.compare.fields import FOLLOWS, difference, is_same
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.graph.verdicts import verdict
@@ -55,12 +56,33 @@ class View:
             found = "ok" if said == "ok" else verdict(status, kind, key)
             self.hosts.setdefault(parts_of(url).netloc, Counter())[found] += 1
             self._unread |= {url} if found in ("failed", "refused", "blocked") else set()
+        self.fates: dict[str, str | None] = {}
         self.down = {host for host, found in self.hosts.items() if found["failed"] * 2 > found.total()}
 
     def saw(self, url: str) -> bool:
         """Return whether the audit can tell anything of an address."""
         look = self.judged.look(url)
         return look not in ("unchecked", "closed") and url not in self._unread and not self.is_down(url)
+
+    @cached_property
+    def had(self) -> list[str]:
+        """Pages that the last good audit read."""
+        before = None if self.since is None else self.since.before.judged()
+        return [] if before is None else [url for url in before.rows if before.look(url) == "read"]
+
+    def absent(self, told: Iterable[str] = ()) -> list[str]:
+        """Return pages that were read before, and those told of, that this audit does not find any more."""
+        known = dict.fromkeys((*told, *self.had))
+        return [url for url in known if self.saw(url) and self.judged.look(url) == "absent"]
+
+    def look_at(self, answers: Judged) -> None:
+        """Keep what became of pages that are absent: nothing where they moved, None where nobody knows."""
+        for url in answers.rows:
+            unlinked = self.judged.site.crawl is not None and answers.ends[url] is None
+            there = (
+                ("no link leads there any more" if unlinked else "") if answers.look(url) == "read" else None
+            )
+            self.fates[url] = "gone" if answers.is_missing(url) else there
 
     def is_down(self, url: str) -> bool:
         """Return whether most pages of the host of an address failed."""
@@ -152,11 +174,11 @@ def _noindex(_: Item, view: View) -> State:
 
 
 def _lost(_: Item, view: View) -> State:
-    had = {} if view.since is None else view.since.before.judged().rows
-    seen = {url for url in {*had, *view.judged.rows} if view.saw(url)}
-    gone = {url: view.judged.is_missing(url) or view.judged.look(url) == "absent" for url in seen}
-    new = {url for url in had if view.since is not None and view.since.before.judged().look(url) == "read"}
-    return {url: "gone" if said else "" for url, said in gone.items()}, lambda value, _: bool(value), new
+    seen = filter(view.saw, view.judged.rows)
+    fates: dict[str, str | None] = {url: "gone" if view.judged.is_missing(url) else "" for url in seen}
+    fates |= dict.fromkeys(view.absent(), "not found any more")
+    values = {url: fate for url, fate in (fates | view.fates).items() if fate is not None}
+    return values, lambda value, _: bool(value), set(view.had)
 
 
 def _score(alert: Item, view: View) -> State:

@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.graph.site_links import count_missing, spelled
+from webanalytics.audits.graph.verdicts import GONE
 from webanalytics.audits.history.cells import KEY, part_of, read, written
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.storage.folders import WRONG, described, reading, restored
@@ -162,7 +163,7 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
     manifest, tables = described(audit.raw, replace(audit.origin, date=date, score=audit.score))
     issues, judged = audit.issues, audit.judged()
     status = audit.raw["http_status"] if "http_status" in audit.raw else pd.Series([pd.NA] * len(audit.raw))
-    unread = audit.raw["status"].eq("error").to_numpy() & ~status.isin((404, 410)).to_numpy()
+    unread = audit.raw["status"].eq("error").to_numpy() & ~status.isin(GONE).to_numpy()
     run: Run = {
         **{"date": date, "score": audit.score, "untried": sorted(judged.untried)},
         "pages": len(audit.raw) - count_missing(audit.raw),
