@@ -196,7 +196,7 @@ def test_an_article_on_consent_keeps_what_dialogs_say() -> None:
     assert [text for text in PURPOSES if text not in found.text] == []
 
 
-@pytest.mark.parametrize("footer", ["footer", "div role=contentinfo"])
+@pytest.mark.parametrize("footer", ["footer", "div role=contentinfo", "div class=footer"])
 def test_what_a_footer_says_is_no_content_however_long_it_is(footer: str) -> None:
     notes = "".join(
         f"<p>{number}. Lamps burn as long as was tested by the keeper in March, with oil of the best kind; results "

@@ -110,3 +110,15 @@ def test_what_was_written_in_a_month_is_a_list(path: str, is_list: bool) -> None
         Page(f"<title>Light</title><h1>Light</h1>{posts}", f"https://light.example/{path}")
     ).page_type
     assert (kind == "listing") is is_list
+
+
+def test_the_ways_to_the_pages_before_and_after_are_none_of_a_chapter() -> None:
+    way = '<td><a href="{0}.html"><img src="{0}.png" alt="{0}"></a></td>'.format
+    tables = [
+        f'<div class="{part}"><table><tr><th colspan=3>{title}</th></tr><tr>{way("prev")}'
+        f"<th>Chapter 6. Wicks</th>{way('next')}</tr></table><hr></div>"
+        for part, title in (("navheader", "6.4. Oil"), ("navfooter", "6.5. The stairs"))
+    ]
+    section = f'<div class="sect1"><h2 class="title">6.4. Oil</h2><p>{PROSE[:101]}</p></div>'
+    found = content(Page(f"<title>6.4. Oil</title>{tables[0]}{section}{tables[1]}"))
+    assert found.text.split("\n") == ["6.4. Oil", PROSE[:101].strip()]

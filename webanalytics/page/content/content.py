@@ -59,8 +59,8 @@ PARAGRAPH = 80
 """Characters from which on a block is a paragraph."""
 OTHER_BELOW = 0.35
 """Probability below which a page is of none of the types."""
-AROUND = frozenset(("nav", "navigation", "footer", "contentinfo"))
-"""Elements and roles of what is around content; the footer of a quotation says whose it is."""
+AROUND = frozenset(("nav", "navigation", "footer", "contentinfo", "navheader", "navfooter"))
+"""Elements, roles and classes of what is around content; the footer of a quotation says whose it is."""
 MOST_BLOCKS = 20_000
 """Blocks of text up to which each is judged: a page of data has more."""
 LITTLE_CONTENT = 300
@@ -258,7 +258,8 @@ def chosen(
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
-    around = _marked(blocks, AROUND)
+    named = [node for node, part in enumerate(blocks.nodes) if part.get("class") in AROUND]
+    around = [*_marked(blocks, AROUND), *named]
     around = [node for node in around if blocks.nodes[blocks.parents[node]].tag != "blockquote"]
     for left_out in (comments, _within(blocks, around)):
         if not left_out.all():
