@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from tests.page.test_content import POST, PROSE
-from webanalytics.page.content.content import as_article, content
+from webanalytics.page.content.content import as_article, content, whole_lists
+from webanalytics.page.content.features import block_features
 from webanalytics.page.page import Page
+from webanalytics.page.tree import parse
+from webanalytics.page.visible_text import blocks_of
 
 
 def test_cards_that_lead_to_related_pages_are_none_of_an_article() -> None:
@@ -122,3 +125,15 @@ def test_the_ways_to_the_pages_before_and_after_are_none_of_a_chapter() -> None:
     section = f'<div class="sect1"><h2 class="title">6.4. Oil</h2><p>{PROSE[:101]}</p></div>'
     found = content(Page(f"<title>6.4. Oil</title>{tables[0]}{section}{tables[1]}"))
     assert found.text.split("\n") == ["6.4. Oil", PROSE[:101].strip()]
+
+
+@pytest.mark.parametrize(("kept", "found"), [({0, 1, 4}, {0, 1, 2, 3, 4}), ({0, 3}, {0})])
+def test_the_contents_of_a_chapter_are_read_whole_or_not_at_all(kept: set[int], found: set[int]) -> None:
+    contents = "".join(
+        f"<dt><a href=#{part}>{part} of lamps</a>" for part in ("Oil", "Wicks", "Tin", "Towers")
+    )
+    blocks = blocks_of(parse(f"<p>{PROSE}</p><dl>{contents}</dl>"))
+    keep = np.array([number in kept for number in range(5)])
+    table, names = block_features(blocks, "", "")
+    whole_lists(blocks, keep, dict(zip(names, table, strict=True)))
+    assert {*np.flatnonzero(keep).tolist()} == found

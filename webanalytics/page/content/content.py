@@ -55,6 +55,7 @@ LAST_BLOCK = 0.85
 """and how likely a short text with which it ends."""
 PARTS = ("td", "th", "pre", "dd", "dt")
 """Parts of tables, definitions and code."""
+LISTS = ("ul", "ol", "dl")
 PARAGRAPH = 80
 """Characters from which on a block is a paragraph."""
 OTHER_BELOW = 0.35
@@ -193,6 +194,8 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     row = confidence_features(kinds, chances, keep, weights, expected)
     confidence = float(logistic(trained.confidence.raw(row[:, None]))[0, 0])
     complete(blocks, keep, column)
+    if page_type == "documentation":  # whose chapters begin with their contents
+        whole_lists(blocks, keep, column)
     note = "" if confidence >= SURE else "by_scripts" if _by_scripts(page) else "fragment"
     return Content(page_type, round(confidence, 3), note, Chosen(blocks, keep, comments & ~keep), page)
 
@@ -328,6 +331,19 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
     ]
     if 3 * len(references) <= np.count_nonzero(keep):
         keep[references] = False
+
+
+def whole_lists(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbers]) -> None:
+    """Take the whole of lists of links of which a fourth was chosen, and none of the others."""
+    chars, last = column["chars"], 0
+    for node, element in enumerate(blocks.nodes):
+        if element.tag in LISTS and blocks.starts[node] >= last:
+            inside = slice(blocks.starts[node], last := blocks.ends[node])
+            size, linked, kept = (
+                float(chars[inside] @ share[inside]) for share in (chars > 0, column["link_share"], keep)
+            )
+            if 0.8 * size <= linked and size < LARGEST_PART * float(chars.sum()):
+                keep[inside] = 4 * kept >= size
 
 
 def _is_reference(blocks: Blocks, number: int) -> bool:
