@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import Any
 
 import regex
@@ -32,6 +33,7 @@ UNSPACED = re.compile(
     "\u3038-\u303c\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff]+"
 )
+_KATAKANA = frozenset(map(chr, (*range(0x30A1, 0x30FB), 0x30FC, *range(0x31F0, 0x3200))))
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 _GENDERED = r"[:*_·/](?=in(?:nen)?\b)|[·•](?=(?:(?:e|ne|ve|rice|trice|euse)s?|s)\b)|\.(?=(?:t?rice|euse)s?\b)"
@@ -169,11 +171,13 @@ def _broken(stretches: list[str], language: str) -> list[list[str]] | None:
     if breaker is None:
         return None
     found: list[list[str]] = [[]]
-    for piece in breaker("\n".join(stretches)):
-        if piece == "\n":
-            found.append([])
-        elif piece[0].isalpha():
-            found[-1].append(piece)
+    for is_katakana, pieces in groupby(breaker("\n".join(stretches)), lambda piece: piece[0] in _KATAKANA):
+        # Loan words are whole: the dictionary breaks those that it lacks where no word ends.
+        for piece in ["".join(pieces)] if is_katakana else pieces:
+            if piece == "\n":
+                found.append([])
+            elif piece[0].isalpha():
+                found[-1].append(piece)
     return found
 
 
@@ -188,7 +192,7 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
     end it, and so does a hyphen, except after one letter or between two pairs (``e-mail``, ``wi-fi``).
     Gendered forms (``bürger:innen``) and names with a sign (``c++``, ``.net``, ``r&d``) are whole. Scripts
     without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are broken into words by a dictionary,
-    wherever they stand in the text, in a page of any language.
+    wherever they stand in the text, in a page of any language; a stretch of katakana is one word.
 
     Examples
     --------
