@@ -41,7 +41,7 @@ from webanalytics.runs.storage.checkpoint import (
 )
 from webanalytics.runs.storage.parts import FRAME_ROWS
 from webanalytics.runs.storage.row_folder import GrowingBuilder, Lay
-from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, named, refusal
+from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, refusal
 
 NO_ROWS = frozenset(("robots", "not_html"))
 """Failures of pages that have no row, unless they are starts."""
@@ -202,7 +202,7 @@ class SettledPages:
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> None:
         try:
-            name = self._store.write_part(named(self._next, "found"), table(rows))
+            name = self._store.write_part(f"found-{self._next:06}", table(rows))
         except OSError as error:
             raise WriteError.at("store", "a folder that can be written to", error) from None
         self._names[self._next] = name

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.core.strings import encodable
 from webanalytics.page.declarations.metadata import CARD, OPEN_GRAPH
 from webanalytics.page.document import Document, Element, Walk
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
@@ -219,11 +220,6 @@ def _offer(page: Page, metas: dict[str, list[str]]) -> Offer:
     )
 
 
-def _writable(text: str) -> str:
-    """Return the text without lone surrogates, which no encoding can write."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
 def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
     """Return every field of the specification in its order, then ``authors`` and ``headline``.
 
@@ -273,7 +269,7 @@ def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
         "application-name": plain["application-name"],
         "headings": elements.headings,
         "imgTags": elements.images,
-        "responseBody": _writable(page.html) if body else "",
+        "responseBody": encodable(page.html, "?") if body else "",
         **social,
         "authors": page_authors(page),
         "headline": page_headline(page),

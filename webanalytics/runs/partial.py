@@ -107,15 +107,12 @@ def _fingerprint(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> bytes:
     made = hashlib.blake2b(key=_SALT)
     made.update(backend.encode())
     for name in spec.operations:
-        settings = spec.settings.get(name, {})
-        made.update(repr((name, [(key, _plain(value)) for key, value in settings.items()])).encode())
+        settings = spec.settings.get(name, {}).items()
+        plain = [(key, value.reveal() if isinstance(value, Secret) else value) for key, value in settings]
+        made.update(repr((name, plain)).encode())
     for job in jobs:
         made.update(digest(job.subject).encode())
     return made.digest()
-
-
-def _plain(value: Any) -> Any:
-    return value.reveal() if isinstance(value, Secret) else value
 
 
 def remember(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> None:

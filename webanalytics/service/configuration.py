@@ -59,10 +59,6 @@ def operation_name(given: str, parameter: str = "operations") -> str:
     raise ParameterError.one_of(parameter, OPERATIONS)
 
 
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def _parse_bool(text: str) -> Any:
     word = text.strip().lower()
     return True if word in TRUE else False if word in FALSE else text
@@ -76,7 +72,7 @@ def _parse(setting: Setting, text: str) -> Any:
         return _parse_bool(text)
     try:
         if setting.kind is tuple:
-            return tuple(setting.item(part) for part in _split(text))
+            return tuple(setting.item(part) for part in map(str.strip, text.split(",")) if part)
         if not text.strip() and setting.none:
             return None
         return setting.kind(text)

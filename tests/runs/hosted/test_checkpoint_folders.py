@@ -22,7 +22,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.runs.storage import journal
 from webanalytics.runs.storage.checkpoint import PART
-from webanalytics.runs.storage.store import Store, named
+from webanalytics.runs.storage.store import Store
 
 SECRET = "a secret that nobody may read"
 MESSAGE = "a message that nobody may read"
@@ -168,7 +168,7 @@ def _part(folder: Path, **columns: Any) -> str:
     types = {"blob": pa.large_binary()}
     schema = pa.schema([(name, types.get(name, pa.large_string())) for name in row])
     table = pa.table({name: [value] for name, value in row.items()}, schema=schema)
-    return Store(folder, "run.json", PART).write_part(named(9, "part"), table)
+    return Store(folder, "run.json", PART).write_part("part-000009", table)
 
 
 def test_a_crafted_part_may_say_odd_things(made: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from webanalytics.runs.frames.arrow import Unreadable
-from webanalytics.runs.storage.store import NAMED_DIGITS, Store
+from webanalytics.runs.storage.store import Store
 
 KEY = "url"
 """The column by which rows of two runs are the same page."""
@@ -21,11 +21,6 @@ MOST_PARTS = 60
 """Parts of a table from which on all is stored anew: each of them is opened to read it."""
 BITS, MASK, ABOUT = 32, 0xFFFFFFFF, b"cells"
 Entry: TypeAlias = Mapping[str, Any]
-
-
-def part_of(kind: str) -> Any:
-    """Return what names a part of a kind by its SHA-256."""
-    return lambda digest: f"{kind}-{digest[:NAMED_DIGITS]}.parquet"
 
 
 def written(store: Store, table: Any, before: tuple[Entry, Any] | None) -> dict[str, Any]:
@@ -54,7 +49,7 @@ def written(store: Store, table: Any, before: tuple[Entry, Any] | None) -> dict[
     if size := max(map(len, fresh.values()), default=0):
         for name, array in fresh.items():
             fresh[name] = pa.concat_arrays([array, pa.nulls(size - len(array), array.type)])
-        parts.append(store.write_part(part_of("cells"), pa.table(fresh)))
+        parts.append(store.write_part("cells", pa.table(fresh)))
     used = np.unique(np.concatenate(list(places.values())) >> BITS)
     distinct: dict[bytes, tuple[int, Any]] = {}  # most columns change together, or not at all
     for name, at in places.items():
@@ -65,7 +60,7 @@ def written(store: Store, table: Any, before: tuple[Entry, Any] | None) -> dict[
         metadata
     )
     return {
-        "places": store.write_part(part_of("places"), listed),
+        "places": store.write_part("places", listed),
         "parts": [parts[at] for at in used.tolist()],
     }
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.site_links import count_missing, spelled
 from webanalytics.audits.graph.verdicts import GONE
-from webanalytics.audits.history.cells import KEY, part_of, read, written
+from webanalytics.audits.history.cells import KEY, read, written
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.storage.folders import WRONG, described, reading, restored
 from webanalytics.core.operations.model import Dtype
@@ -186,7 +186,7 @@ def append(audit: Audited, folder: Any, parameter: str = "history") -> Run:
                 run["tables"][name] = (
                     written(store, table, before)
                     if name == "pages"
-                    else {"parts": [store.write_part(part_of("table"), table)]}
+                    else {"parts": [store.write_part("table", table)]}
                 )
             replace(store, manifest=name_of(date)).write_manifest(run)
     except OSError as error:

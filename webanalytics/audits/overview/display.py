@@ -310,7 +310,8 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     lines += _wrapped(overview.alarm, room)
     for block in overview.blocks:
         headings, rows = list(block.headings), [list(row) for row in block.rows]
-        if headings[-1] == "rule" and _needed(headings, rows) > room:  # the title says the same
+        needed = max(map(len, table_lines(headings, rows, numbers=NUMBERS)))
+        if headings[-1] == "rule" and needed > room:  # the title says the same
             headings, rows = headings[:-1], [row[:-1] for row in rows]
         shown = [line for text in block.lines for line in _wrapped(text, room)]
         shown = shown or table_lines(headings, rows, numbers=NUMBERS, width=room)
@@ -320,10 +321,6 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     for part in (last, [overview.hint] if overview.hint else []):
         lines += [""] * bool(part) + [line for text in part for line in _wrapped(text, room)]
     return "\n".join(lines)
-
-
-def _needed(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    return max(map(len, table_lines(headings, rows, numbers=NUMBERS)))
 
 
 def _wrapped(text: str, room: int) -> list[str]:

@@ -163,14 +163,10 @@ def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
             continue
         if not same_language(named[1].lower(), detected) and _is_enough(text or ""):
             # bylines, headings and lists of names are in any language
-            shown = _longest(text if detected in WITHOUT_SPACES else _sentences(text))
+            lines = (text if detected in WITHOUT_SPACES else _sentences(text)).split("\n")
+            shown = max(lines, key=len)[:150]
             if shown and not same_language(named[1].lower(), detect(shown) or detected):
                 yield Finding(row, evidence=f"declared {declared.strip()}, written in {detected}: {shown}")
-
-
-def _longest(text: str) -> str:
-    """Return the beginning of the longest line."""
-    return max(text.split("\n"), key=len)[:150]
 
 
 def _is_enough(text: str) -> bool:

@@ -63,7 +63,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
             rows.copy_to(store)
         parts = {}
         for name, table in tables.items():
-            parts[name] = {"file": store.write_part(_named(name), table)}
+            parts[name] = {"file": store.write_part(name, table)}
         store.write_manifest(manifest | {"parts": parts})
         store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
     except OSError as error:
@@ -171,10 +171,6 @@ def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
 
 def _store(folder: Any, parameter: str = "folder") -> Store:
     return Store(folder_path(folder, parameter, "keeping audits").expanduser(), MANIFEST, _PART)
-
-
-def _named(name: str) -> Any:
-    return lambda digest: f"{name}-{digest[:NAMED_DIGITS]}.parquet"
 
 
 def _checked(manifest: Any) -> dict[str, Any]:

@@ -119,7 +119,8 @@ def text_lengths(
     rows = len(found) <= captions.rows_that_fit(ax, max_pages)
     ax = style.start(ax, style.row_height(len(found), 1.7, each=0.26) if rows else 3.9)
     if found.empty:
-        captions.message(ax, _reason(pages))
+        one, several = "This page failed.", "All of these pages failed."
+        captions.message(ax, data.why_empty(pages, "No pages, so no texts.", one, several))
     elif rows:
         _rows(ax, found, texts)
     else:
@@ -130,10 +131,6 @@ def text_lengths(
     # above the heading of the column beside histograms
     captions.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
     return ax
-
-
-def _reason(pages: pd.DataFrame) -> str:
-    return data.why_empty(pages, "No pages, so no texts.", "This page failed.", "All of these pages failed.")
 
 
 def _limits(limits: Any, parameter: str) -> tuple[int, int]:

@@ -61,7 +61,8 @@ def link_flow(
     ax = style.start(ax, style.row_height(len(shown), 3.4 if upright else 2.6))
     notes = ["rows link, columns are linked to", left_out(len(shown), len(names), "section")]
     if not len(names):
-        captions.message(ax, _reason(links))
+        one, several = "This row is no link.", "None of these rows is a link."
+        captions.message(ax, data.why_empty(links, "No links.", one, several))
         notes = []
     else:
         cells = flow[np.ix_(order, order)].astype(float)
@@ -123,7 +124,3 @@ def _text(value: Any) -> str | None:
 def _sections(urls: Iterable[Any]) -> list[str]:
     cells = pd.Series(list(urls), dtype=object)
     return [section_of(url) or TOP_LEVEL for url in data.strings(cells)]
-
-
-def _reason(links: pd.DataFrame) -> str:
-    return data.why_empty(links, "No links.", "This row is no link.", "None of these rows is a link.")

@@ -109,7 +109,8 @@ def _draw(frame: pd.DataFrame, measure: _Measure, ax: Axes | None, max_pages: in
     notes = [data.left_out(pages, usable, "without a count")] if len(pages) > 1 else []
     ax = style.start(ax, style.row_height(len(found), 1.3, each=0.26) if rows else 4.2)
     if found.empty:
-        captions.message(ax, _reason(pages))
+        one, several = "This page has no text.", "None of these pages has a text."
+        captions.message(ax, data.why_empty(pages, "No pages.", one, several))
     elif rows:
         captions.row_labels(ax, path_labels(found["url"]))
         _bars(ax, values, measure.form)
@@ -122,10 +123,6 @@ def _draw(frame: pd.DataFrame, measure: _Measure, ax: Axes | None, max_pages: in
         notes.insert(0, f"median {measure.form.format(np.median(values))} (dashed)")
     captions.headline(ax, title or captions.title_of(measure.name, pages["url"]), data.joined(*notes))
     return ax
-
-
-def _reason(pages: pd.DataFrame) -> str:
-    return data.why_empty(pages, "No pages.", "This page has no text.", "None of these pages has a text.")
 
 
 def _bars(ax: Axes, values: NDArray[np.float64], form: str) -> None:

@@ -241,7 +241,7 @@ def _told_apart(
             continue
         found = _CHANGED.search(line)
         if found or not only_changes:
-            language = _language(page)  # found when the first such line asks for it
+            language = main_language(page) or primary_subtag(page.lang)  # of the names of months
             named = days_in(line[: found.start()] if found else line, language) - _of_events(page)
             changed = days_in(line[found.end() :], language) if found else set[date]()
             if found and not changed and not line[: found.start()].endswith("("):
@@ -270,11 +270,6 @@ def _shown_days(page: Page, only_changes: bool) -> tuple[list[set[date]], set[da
     """Return the days that each short line of a page names, and those of changes."""
     told = [*islice(_told_apart(page, page.visible_text.split("\n"), only_changes), _MOST_LINES)]
     return [days for days, _ in told if days], set[date]().union(*(changed for _, changed in told))
-
-
-def _language(page: Page) -> str:
-    """Return the language that the months of a page have their names in."""
-    return main_language(page) or primary_subtag(page.lang)
 
 
 def days_in(line: str, language: str) -> set[date]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.page.content.content import Content, content
+from webanalytics.page.content.content import content
 from webanalytics.page.content.formats import paragraphs
 from webanalytics.page.content.model import models
 from webanalytics.page.document import Document
@@ -57,12 +57,13 @@ def analyse(
     """
     plain = main_text(page)
     found = None if page.is_text else content(page)
+    text = plain if format != "markdown" else found.markdown if found else paragraphs(plain)
     return {
         "date": page_dates(page),
         "description": page.description,
         "title": page.title,
         "title_alt": page.h1,
-        "text": _marked(found, plain) if format == "markdown" else plain,
+        "text": text,
         "language": main_language(page),
         "publisher": page_publisher(page),
         "url": page.url,
@@ -72,10 +73,6 @@ def analyse(
         "content_note": found.note if found else "",
         "comments": found.comments if found and comments else "",
     }
-
-
-def _marked(found: Content | None, plain: str) -> str:
-    return found.markdown if found else paragraphs(plain)
 
 
 def why_empty(page: Page) -> str:

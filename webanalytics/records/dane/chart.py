@@ -43,18 +43,14 @@ def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | N
     counts = [int((given[usable] == level).sum()) for level in LEVELS]
     ax = style.start(ax, style.row_height(len(LEVELS), 1.3, each=0.36))
     if not any(counts):
-        captions.message(ax, _reason(records))
+        one, several = "This line is no TLSA record.", "None of these lines is a TLSA record."
+        captions.message(ax, data.why_empty(records, "No records.", one, several))
     else:
         _bars(ax, counts)
     note = data.left_out(records, usable, "without a level") if len(records) > 1 else ""
     heading = title or f"Security of {counted(sum(counts), 'TLSA record')}"
     captions.headline(ax, heading, note)
     return ax
-
-
-def _reason(records: pd.DataFrame) -> str:
-    one, several = "This line is no TLSA record.", "None of these lines is a TLSA record."
-    return data.why_empty(records, "No records.", one, several)
 
 
 def _bars(ax: Axes, counts: list[int]) -> None:

@@ -53,16 +53,13 @@ def image_sizes(
     rows = len(found) <= max_images
     ax = style.start(ax, style.row_height(len(found), 1.8) if rows else 6.0)
     if found.empty:
-        captions.message(ax, _reason(images))
+        one, several = "This image has no sizes.", "None of these images has sizes."
+        captions.message(ax, data.why_empty(images, "No images.", one, several))
     else:
         (_rows if rows else _cloud)(ax, found)
     note = data.left_out(images, usable, "without sizes") if len(images) > 1 else ""
     captions.headline(ax, title or _title(found), data.joined(_verdict(found), note))
     return ax
-
-
-def _reason(images: pd.DataFrame) -> str:
-    return data.why_empty(images, "No images.", "This image has no sizes.", "None of these images has sizes.")
 
 
 def change_text(before: float, after: float) -> str:

@@ -159,11 +159,7 @@ def _with_each_name_once(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     rows = _with_each_name_once(_without_bytes(frame)).astype(object).to_dict("records")
-    return [{str(key): _json_value(value) for key, value in row.items()} for row in rows]
-
-
-def _json_value(value: Any) -> Any:
-    return None if is_missing(value) else value
+    return [{str(key): None if is_missing(value) else value for key, value in row.items()} for row in rows]
 
 
 def write_csv(frame: pd.DataFrame, file: IO[str], separator: str = ",", *, raw: bool = False) -> None:

@@ -147,7 +147,8 @@ def frame_of(dtypes: Mapping[str, Dtype], rows: Iterable[Mapping[str, Any]] = ()
 
 def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> pd.Series:
     if isinstance(values, list) and not _all_ascii(values):
-        values = [_storable(value) for value in values]
+        # a page may contain lone surrogates, which no encoding can store
+        values = [encodable(value, "?") if isinstance(value, str) else value for value in values]
     if PANDAS_3:
         return pd.Series(values, index=index, dtype="str")
     column = np.empty(len(values), dtype=object)
@@ -160,11 +161,6 @@ def _all_ascii(values: list[Any]) -> bool:
         return all(map(str.isascii, filter(None, values)))
     except TypeError:  # not all of them are strings
         return False
-
-
-def _storable(value: Any) -> Any:
-    """Return a string with "?" for lone surrogates, which a page may contain but no encoding can store."""
-    return encodable(value, "?") if isinstance(value, str) else value
 
 
 def answer_fields(operations: Sequence[Operation]) -> tuple[tuple[int, Field], ...]:

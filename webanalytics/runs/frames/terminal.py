@@ -45,10 +45,6 @@ def _main_columns(frame: pd.DataFrame) -> tuple[tuple[str, str], ...]:
     return tuple((str(column), str(column)) for column in list(frame.columns)[:8])
 
 
-def _cells(column: pd.Series) -> list[str]:
-    return [_cell(value) for value in column.tolist()]
-
-
 def _cell(value: Any) -> str:
     if isinstance(value, dict):
         value = ", ".join(str(key) for key in list(value)[:5])
@@ -66,7 +62,7 @@ def table(frame: pd.DataFrame, room: int) -> str:
     wanted = _main_columns(frame)
     left_out = len(frame) - MOST_ROWS
     shown = frame if left_out <= 0 else pd.concat([frame.head(MOST_ROWS // 2), frame.tail(MOST_ROWS // 2)])
-    columns = {heading: _cells(shown[name]) for name, heading in wanted if name in shown}
+    columns = {heading: [*map(_cell, shown[name].tolist())] for name, heading in wanted if name in shown}
     columns = {heading: cells for heading, cells in columns.items() if any(cells) or not len(shown)}
     numbers = {heading for name, heading in wanted if name in shown and is_numeric_dtype(shown[name])}
     while len(columns) > 1 and (NARROWEST + len(GAP)) * len(columns) > room:

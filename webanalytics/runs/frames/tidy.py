@@ -145,7 +145,8 @@ def spread(frame: pd.DataFrame, selectors: Sequence[Selector]) -> pd.DataFrame:
     columns: dict[str, pd.Series] = {}
     for selector in selectors:
         kind = list if selector.several else str
-        values: list[Any] = [_of_kind(cell.get(selector.name), kind) for cell in cells]
+        found = (cell.get(selector.name) for cell in cells)
+        values: list[Any] = [value if isinstance(value, kind) else None for value in found]
         columns[selector.name] = make_series(values, "object" if selector.several else "string", frame.index)
     others = [name for name in frame.columns if name not in ("extracted", *columns)]
     place = others.index(BEFORE) if BEFORE in others else len(others)
@@ -155,7 +156,3 @@ def spread(frame: pd.DataFrame, selectors: Sequence[Selector]) -> pd.DataFrame:
     }
     made.attrs.setdefault("webanalytics", {})["extract"] = {item.name: item.shown for item in selectors}
     return made
-
-
-def _of_kind(value: Any, kind: type) -> Any:
-    return value if isinstance(value, kind) else None

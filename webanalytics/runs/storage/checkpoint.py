@@ -29,7 +29,7 @@ from webanalytics.files import claim
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.storage import journal
-from webanalytics.runs.storage.store import ANYBODYS, NAMED_DIGITS, Store, folder_path, named, refusal
+from webanalytics.runs.storage.store import ANYBODYS, NAMED_DIGITS, Store, folder_path, refusal
 
 PART = re.compile(rf"part-(\d{{6,}})-([0-9a-f]{{{NAMED_DIGITS}}})\.parquet")
 """Name of a part: its number, and the start of its SHA-256."""
@@ -387,7 +387,7 @@ class Checkpoint:
         for tries in range(TRIES, 0, -1):
             try:
                 self._robots.write()  # first: what has its rows in a part is not asked again
-                name = self._store.write_part(named(self._next, "part"), table(rows))
+                name = self._store.write_part(f"part-{self._next:06}", table(rows))
                 break
             except OSError as error:
                 if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more

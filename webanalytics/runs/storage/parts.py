@@ -33,7 +33,6 @@ from webanalytics.runs.storage.store import (
     NAMED_DIGITS,
     DamagedPartError,
     Store,
-    named,
     opened_parquet,
     refusal,
 )
@@ -125,7 +124,7 @@ class RowParts:
         """Write tables as the next part, or as several where their columns are of different types."""
         for table in joined(tables):
             number = 1 + max((order_of(name)[0] for name in self._store.parts()), default=0)
-            name = self._store.write_part(named(number, "rows"), table)
+            name = self._store.write_part(f"rows-{number:06}", table)
             self._open(name)
 
     def _open(self, name: str) -> None:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader
@@ -177,15 +177,15 @@ class Store:
         """Return the names of the parts that are in the folder."""
         return [name for name in self.names() if self.part.fullmatch(name)]
 
-    def write_part(self, named: Callable[[str], str], table: Any) -> str:
-        """Write a table as the part that is named by its SHA-256, and return its name."""
+    def write_part(self, kind: str, table: Any) -> str:
+        """Write a table as a part that its kind and its SHA-256 name, and return the name."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
         buffer = pa.BufferOutputStream()
         parquet.write_table(table, buffer, compression="zstd", write_page_checksum=True)
         content = memoryview(buffer.getvalue())
-        name = named(hashlib.sha256(content).hexdigest())
+        name = f"{kind}-{hashlib.sha256(content).hexdigest()[:NAMED_DIGITS]}.parquet"
         self.write(name, content)
         return name
 
@@ -267,11 +267,6 @@ def release_unused() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
-
-
-def named(number: int, kind: str) -> Callable[[str], str]:
-    """Return what makes the name of a part of its SHA-256."""
-    return lambda sha256: f"{kind}-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
 
 
 def opened_parquet(file: BufferedReader, metadata: Any = None) -> Any:
