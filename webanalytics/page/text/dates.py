@@ -61,28 +61,36 @@ _SAME_MOMENT = timedelta(minutes=1)
 _LONGEST_LINE = 80
 _LINES_BEFORE, _LINES_AFTER = 4, 10
 _MOST_LINES = 500
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:19|20|25)\d\d")
 _CHANGED = re.compile(
-    r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
-    r"|bijgewerkt|gewijzigd|zaktualiz|aktualiz|opdateret|uppdatera|oppdatert|päivitetty|güncell|обновлен|更新"
-    r"|last (?:edited|changed|update)|edited on|bearbeitet|dernière modification|modificad|modificat"
-    r"|修订|修訂|última vez|per l'ultima volta|laatst bewerkt|ostatnio|redigera|изменен|отредактирован|편집"
-    r"|generated (?:on|at|by)",
+    r"updated|modified|revised|last (?:edited|changed|update)|edited on|generated (?:on|at|by)"
+    r"|aktualisiert|geändert|bearbeitet|stand:|mise? à jour|modifi[ée]|modific|última vez|per l'ultima volta"
+    r"|a[ck]tuali[tz]|aggiornat|bijgewerkt|gewijzigd|laatst bewerkt|ostatnio|opdateret|redigeret|ændret"
+    r"|uppdatera|redigera|ändrad|oppdatert|redigert|endret|uppfært|breytt|päivitetty|muutettu|muokattu"
+    r"|muutmi|muutnud|muudetud|uuendat|atjaun|labota|atnaujin|keista|naposledy|úprav|upraven|módosítás|frissít"
+    r"|ultima editare|ažurira|izm[j]?en|uređivan|sprememb|posodobljen|güncell|değiştiril|redakt[əu]|dəyişik"
+    r"|aldaketa|eguneratu|sửa đổi|cập nhật|diubah|diperbaru|disunting|dikemas kini|τροποπο|ενημερώ"
+    r"|обновл?ен|изменен|измене[тн]|отредактирован|востаннє|змінен|оновлен|змены|пром[яе]на|мењан|რედაქტ|მოდიფ|փոփոխ"
+    r"|تعديل|تحديث|ویرایش|روزرسانی|ترمیم|נערך|שינוי|עודכן|עדכון|बदलाव|संशोधित|अपडेट|সম্পাদিত|পরিমার্জিত"
+    r"|更新|修订|修訂|修改|编辑|編輯|編集|更改|變更|편집|수정|업데이트|แก้ไข|อัปเดต|อัพเดต",
     re.IGNORECASE,
 )
-_LETTERS = r"[^\W\d_][^\s\d.,()/|]*+"  # vowels of Hindi are marks
-_LINK = r"(?:\s+(?:de|del|di|do|of|da|d'))?"
+_LETTERS = r"[^\W\d_](?:[^\s\d.,()/|]|\.(?=[ก-ຮ]))*+"  # vowels of Hindi are marks; Thai has "เม.ย."
+_LINK = r"(?:\s+(?:de|del|di|do|of|da|d'|ta'|[คพ]\.ศ\.))?"
 _NAME, _DAY, _IN_YEAR = rf"(?P<name>{_LETTERS})\.?", r"(?P<day>\d{1,2})", r"(?P<year>(?:19|20)\d\d)"
 _NAMED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?<!\d){_DAY}(?:\.|º|ª|°|er|st|nd|rd|th|:e)?{_LINK}\s*{_NAME},?{_LINK}\s+{_IN_YEAR}(?!\d)",
+        rf"(?<!\d){_DAY}(?:\.|º|ª|°|er|st|nd|rd|th|:e|-)?{_LINK}\s*{_NAME},?{_LINK}\s+{_IN_YEAR}(?!\d)",
         rf"{_NAME}\s+{_DAY}(?:st|nd|rd|th)?,?\s+{_IN_YEAR}(?!\d)",
-        rf"(?<!\d){_IN_YEAR}(?:\.|\sm\.)?\s+{_NAME}\s+{_DAY}(?!\d)",
+        rf"(?<!\d){_IN_YEAR}(?:\.|\s[mթ]\.)?\s+{_NAME}\s+{_DAY}(?!\d)",
+        rf"(?<!\d){_IN_YEAR}(?:\.\sgada|\s?ж\.|-ж\.,)\s+{_DAY}[.-]?\s*{_NAME}",
     )
 )
 _NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?((?:19|20)\d\d)(?![\d/]|\.\d)")
-_BY_SIZE = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_BY_SIZE = re.compile(r"(?<![\d./-])((?:19|20)\d\d)(?:[-/.]|\. )(\d{1,2})(?:[-/.]|\. )(\d{1,2})(?!\d)")
+_VIETNAMESE = re.compile(r"(?<=\d)\s+(?:tháng|thg)\s+(\d{1,2}),?\s+(?:năm\s+)?(?=\d)", re.IGNORECASE)
+_BUDDHIST = re.compile(r"(?<!\d)25\d\d(?!\d)")
 _CHARACTERS = re.compile(r"((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -90,6 +98,7 @@ _MONTHS = (
 )
 # Digits of Arabic, Persian, Hindi and Bengali, and marks that say which way letters run.
 _PLAIN = {first + n: str(n) for first in (0x660, 0x6F0, 0x966, 0x9E6) for n in range(10)} | {0x200F: None}
+_PLAIN |= {ord("،"): ",", ord("’"): "'"}
 
 
 def parse_date(value: object) -> date | None:
@@ -284,12 +293,13 @@ def days_in(line: str, language: str) -> set[date]:
     >>> days_in("04/05/2022", "en"), days_in("May 4th, 2022", "en")
     (set(), {datetime.date(2022, 5, 4)})
     """
-    line = line.translate(_PLAIN)
-    found = [
-        (int(said["year"]), month_names(language).get(said["name"].lower(), 0), int(said["day"]))
-        for pattern in _NAMED
-        for said in pattern.finditer(line)
-    ]
+    line = _VIETNAMESE.sub(r".\1.", line.translate(_PLAIN))
+    if language == "th":
+        line = _BUDDHIST.sub(lambda year: str(int(year[0]) - 543), line)
+    found, months = list[tuple[int, int, int]](), month_names(language)
+    for said in chain.from_iterable(pattern.finditer(line) for pattern in _NAMED):
+        name = said["name"].lower().replace(".", "")
+        found.append((int(said["year"]), months.get(name, 0), int(said["day"])))
     for first, sign, second, year in _NUMBERS.findall(line):
         day, month = int(first), int(second)
         if month > 12 >= day:
