@@ -174,3 +174,17 @@ def test_limits() -> None:
     found = read_links(page, hrefs)
     assert (found.internal, len(found.pages)) == (3_001, 2_000)
     assert read_links(page, ["/long", "/b"], max_url=19).pages == ["https://a.example/b"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        *(("sv", "Läs mer..."), ("da", "Læs mere..."), ("fi", "Lue lisää..."), ("sk", "Čítať viac..."), ("hr", "Pročitaj više...")),
+        *(("zh-CN", "（更多…）"), ("zh-TW", "閱讀更多…"), ("ja", "続き"), ("ru", "(далее…)"), ("uk", "(далі…)")),
+        *(("el", "Περισσότερα"), ("he", "עוד"), ("ar", "المزيد"), ("ca", "Llegeix més"), ("sr", "Прочитај више...")),
+    ],
+)  # fmt: skip
+def test_texts_that_say_nothing_in_other_languages(lang: str, text: str) -> None:
+    """As catalogues of WordPress in these languages write "Read more..." and "More"."""
+    page = Page(f"<html lang={lang}><a href=/tin>{text}</a><a href=/oil>{text} Oil</a>", "https://a.example/")
+    assert facts.analyse(page)["generic_links"] == [{"href": "/tin", "text": text}]

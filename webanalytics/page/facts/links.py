@@ -38,7 +38,7 @@ GENERIC = _generic()
 LONGEST = 8 + max(len(text) for texts in GENERIC.values() for text in texts)
 """Characters of the longest such text, with some signs around it."""
 
-_ENDS = " \u00a0.…:;,!?>»›→➔➜▶►«‹←+-–—|()[]*"
+_ENDS = " \u00a0.…:;,!?>»›→➔➜▶►«‹←+-–—|()（）[]*"
 
 
 def generic_texts(language: str) -> frozenset[str]:
