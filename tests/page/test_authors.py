@@ -62,6 +62,14 @@ def test_the_publisher_is_no_author_unless_a_person() -> None:
     assert page_authors(Page(linked(person))) == ["Ann Lee"]
 
 
+OF_OTHERS = [
+    *(("Yazar: ", "Ayşe Yılmaz"), ("Szerző: ", "Anna Kovács"), ("Tekijä ", "Anna Virtanen"), ("Författare: ", "Anna Ek")),
+    *(("От ", "Иван Петров"), ("Аутор: ", "Иван Петровић"), ("Από ", "Γιώργος Παππάς"), ("oleh ", "Anna Sari")),
+    *(("Bởi ", "Nga Tran"), ("โดย ", "สมชาย ใจดี"), ("作者：", "王小明"), ("投稿者: ", "山田太郎"), ("글쓴이: ", "김민수")),
+    *(("מאת ", "דוד כהן"), ("بواسطة ", "أحمد علي"), ("نویسنده: ", "علی رضایی"), ("", "Oleh Blokhin"), ("", "Per Ek")),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [
@@ -74,6 +82,8 @@ def test_the_publisher_is_no_author_unless_a_person() -> None:
         ("https://tea.example/ann", []),
         ("admin", []),
         ("José Álvarez y Li 李明", ["José Álvarez", "Li 李明"]),
+        # As catalogues of WordPress write "By ..." and "Author: ...".
+        *((f"{lead}{name}", [name]) for lead, name in OF_OTHERS),
     ],
 )
 def test_names_come_without_what_stands_around_them(text: str, names: list[str]) -> None:

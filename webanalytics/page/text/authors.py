@@ -61,8 +61,15 @@ _NOT_A_BYLINE = re.compile(
 _WHOLE = ("html", "body", "main", "article", "svg")
 _AUTHOR_PAGE = re.compile(r"/(?:authors?|writers?|people|profile|staff|contributors?|by|experts?)/[^/?#]+")
 _DONE = "written|posted|published|words|story|article|authored|added|submitted"
-_BY = rf"(?:(?:{_DONE}|reviewed|text|created)?\s*by|auth?or(?:in)?|auteur|von|por|par|di|door|av|af|автор)"
-_LEAD = re.compile(rf"^(?:[^.]{{1,40}}\.\s+)?{_BY}(?:\s*[:\-–—|]\s*|\s+)", re.IGNORECASE)
+_BY = (
+    rf"(?:(?:{_DONE}|reviewed|text|created)?\s*by|auth?or(?:in)?|auteur|von|por|par|di|door|av|af|(?-i:oleh)|penulis"
+    r"|författare|forfatter|kirjoittaja|tekijä|szerző|autors|yazar|tác giả|bởi|από|автор|аутор|от|од|від|מאת"
+    r"|بواسطة|نویسنده|توسط|โดย|ผู้เขียน|作者|著者|投稿者|글쓴이)"
+)
+# Or any label with a colon.
+_LEAD = re.compile(
+    rf"^(?:(?:[^.]{{1,40}}\.\s+)?{_BY}(?:\s*[:\-–—|]\s*|\s+)|[^\W\d_]{{2,20}}\s?[:：]\s*)", re.IGNORECASE
+)
 _ALONE = frozenset({"by", "written by", "posted by", "author"})
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # A name of several words begins with no small letter: "By default, ..." is none, nor is "By using ...".
