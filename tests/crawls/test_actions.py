@@ -15,6 +15,8 @@ DO_IT = {
         "/logout", "/user/logout?next=/", "/Account/LogOff", "/account/signOut", "/wp-login.php?action=logout&n=1",
         "/sign_out", "/log-out/", "/users/sign-out.html", "/index.php?route=account/logout", "/abmelden",
         "/d%C3%A9connexion", "/?logout", "/oidc/endsession", "/customer/account/logout/", "/user-logout",
+        "/odhlasit-se", "/odhl%C3%A1si%C5%A5-sa", "/logg-ut", "/log-ud", "/kirjaudu-ulos", "/odjava", "/kijelentkezes",
+        "/terminar-sessao", "/logi-valja", "/log-keluar", "/dang-xuat", "/deautentificare",
     ],
     "delete": [
         "/posts/7/delete", "/delete.php?id=7", "/?action=delete&id=7", "/items/7?_method=delete", "/deleteItem/7",

@@ -265,8 +265,9 @@ def _kinds(value: Any) -> tuple[Kind, ...]:
 _BASKET = "cart|basket|(?:shopping )?bag|trolley|wish ?list|warenkorb|merkzettel|panier|carrito|carrello"
 WORDS: Final[Mapping[str, str]] = {
     "logout": (
-        "(?:log|sign) ?(?:out|off)|end ?session|abmelden|ausloggen|d[eé]connexion|cerrar ?sesi[oó]n|uitloggen"
-        "|logga ?ut|wyloguj"
+        r"(?:log|sign) ?(?:out|off)|end ?session|abmelden|ausloggen|d[eé]connexion|cerrar ?sesi[oó]n"
+        r"|uitloggen|logga ?ut|wyloguj|log ?ud|logg ?ut|kirjaudu ?ulos|odhl[aá]s\w*|odjava|kijelentkez[eé]s"
+        r"|deautentificare|terminar ?sess[aã]o|logi ?v[aä]lja|log ?keluar|[dđ][aă]ng ?xu[aấ]t"
     ),
     "delete": (
         "delete|remove|destroy|erase|purge|deactivate|unsubscribe|revoke|cancel|l(?:ö|oe)schen|entfernen|supprimer"
