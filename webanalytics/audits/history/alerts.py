@@ -77,12 +77,12 @@ class View:
 
     def look_at(self, answers: Judged) -> None:
         """Keep what became of pages that are absent: nothing where they moved, None where nobody knows."""
+        is_crawl = self.judged.site.crawl is not None
         for url in answers.rows:
-            unlinked = self.judged.site.crawl is not None and answers.ends[url] is None
-            there = (
-                ("no link leads there any more" if unlinked else "") if answers.look(url) == "read" else None
-            )
-            self.fates[url] = "gone" if answers.is_missing(url) else there
+            self.fates[url] = "gone" if answers.is_missing(url) else None
+            if answers.look(url) == "read":
+                unlinked = is_crawl and answers.ends[url] is None
+                self.fates[url] = "no link leads there any more" if unlinked else ""
 
     def is_down(self, url: str) -> bool:
         """Return whether most pages of the host of an address failed."""
