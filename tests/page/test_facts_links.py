@@ -180,7 +180,7 @@ def test_limits() -> None:
     ("lang", "text"),
     [
         *(("sv", "Läs mer..."), ("da", "Læs mere..."), ("fi", "Lue lisää..."), ("sk", "Čítať viac..."), ("hr", "Pročitaj više...")),
-        *(("zh-CN", "（更多…）"), ("zh-TW", "閱讀更多…"), ("ja", "続き"), ("ru", "(далее…)"), ("uk", "(далі…)")),
+        *(("zh-CN", "（更多…）"), ("zh-TW", "閱讀更多…"), ("ja", "続き"), ("ru", "Больше"), ("sl", "(več…)")),
         *(("el", "Περισσότερα"), ("he", "עוד"), ("ar", "المزيد"), ("ca", "Llegeix més"), ("sr", "Прочитај више...")),
     ],
 )  # fmt: skip
@@ -188,3 +188,11 @@ def test_texts_that_say_nothing_in_other_languages(lang: str, text: str) -> None
     """As catalogues of WordPress in these languages write "Read more..." and "More"."""
     page = Page(f"<html lang={lang}><a href=/tin>{text}</a><a href=/oil>{text} Oil</a>", "https://a.example/")
     assert facts.analyse(page)["generic_links"] == [{"href": "/tin", "text": text}]
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"), [("en", "Next"), ("de", "Weiter"), ("ru", "Далее"), ("hu", "Tovább")]
+)
+def test_the_way_to_the_next_page_says_where_it_leads(lang: str, text: str) -> None:
+    page = Page(f"<html lang={lang}><a href=/2 rel=next>{text}</a>", "https://a.example/")
+    assert facts.analyse(page)["generic_links"] == []
