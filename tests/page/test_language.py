@@ -355,3 +355,11 @@ def test_names_codes_and_addresses_have_no_language(text: str) -> None:
 @pytest.mark.parametrize("code", ["de", "en", "es", "fr"])
 def test_capitals_are_read_as_small_letters(code: str) -> None:
     assert detect(ARTICLE_1[code].upper(), min_confidence=0.4) == code
+
+
+def test_lines_of_dense_scripts_say_more_than_their_length() -> None:
+    """Most of such a page is Japanese, though its English lines have more letters each."""
+    lines = [f"{ARTICLE_1['ja']} {number}" for number in range(12)]
+    lines += [f"{ARTICLE_1['en']} {number}" for number in range(12)]
+    assert detect_by_lines("\n".join(lines)) == "ja"
+    assert detect_by_lines("\n".join(lines[11:])) == "en"

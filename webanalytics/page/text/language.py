@@ -220,9 +220,16 @@ def candidates(text: str) -> dict[str, float]:
 def longest_lines(text: str) -> str:
     """Return the beginnings of the longest lines of a text: menus and labels come in every language.
 
-    Blanks and the bars of tables do not make a line long.
+    Blanks and the bars of tables do not make a line long; a Chinese, Japanese or Korean character counts as
+    three letters.
     """
-    longest = sorted(_FILLING.sub(" ", text).split("\n"), key=len, reverse=True)[:SAMPLE_LINES]
+
+    def length(line: str) -> int:
+        return len(line) + 2 * len(_HAN.findall(line)) + 2 * len(_KANA_OR_HANGUL.findall(line))
+
+    lines = _FILLING.sub(" ", text).split("\n")
+    is_dense = _HAN.search(text) or _KANA_OR_HANGUL.search(text)
+    longest = sorted(lines, key=length if is_dense else len, reverse=True)[:SAMPLE_LINES]
     return "\n".join(line[:LINE_LENGTH] for line in longest)
 
 
