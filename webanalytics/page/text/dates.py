@@ -64,17 +64,22 @@ _MOST_LINES = 500
 _YEAR = re.compile(r"(?:19|20|25)\d\d")
 _CHANGED = re.compile(
     r"updated|modified|revised|last (?:edited|changed|update)|edited on|generated (?:on|at|by)"
-    r"|aktualisiert|geändert|bearbeitet|stand:|mise? à jour|modifi[ée]|modific|última vez|per l'ultima volta"
-    r"|a[ck]tuali[tz]|aggiornat|bijgewerkt|gewijzigd|laatst bewerkt|ostatnio|opdateret|redigeret|ændret"
-    r"|uppdatera|redigera|ändrad|oppdatert|redigert|endret|uppfært|breytt|päivitetty|muutettu|muokattu"
-    r"|muutmi|muutnud|muudetud|uuendat|atjaun|labota|atnaujin|keista|naposledy|úprav|upraven|módosítás|frissít"
-    r"|ultima editare|ažurira|izm[j]?en|uređivan|sprememb|posodobljen|güncell|değiştiril|redakt[əu]|dəyişik"
-    r"|aldaketa|eguneratu|sửa đổi|cập nhật|diubah|diperbaru|disunting|dikemas kini|τροποπο|ενημερώ"
-    r"|обновл?ен|изменен|измене[тн]|отредактирован|востаннє|змінен|оновлен|змены|пром[яе]на|мењан|რედაქტ|მოდიფ|փոփոխ"
-    r"|تعديل|تحديث|ویرایش|روزرسانی|ترمیم|נערך|שינוי|עודכן|עדכון|बदलाव|संशोधित|अपडेट|সম্পাদিত|পরিমার্জিত"
-    r"|更新|修订|修訂|修改|编辑|編輯|編集|更改|變更|편집|수정|업데이트|แก้ไข|อัปเดต|อัพเดต",
+    r"|aktualisiert|geändert|bearbeitet|stand:|mise? à jour|modifié|(?:dernière|[uú]ltim[ae]|darrera) modific"
+    r"|modifica[dt](?!ion)|última vez|per l'ultima volta|ultima editare|a[ck]tuali(?:z|tz)|aggiornat|bijgewerkt"
+    r"|gewijzigd|laatst bewerkt|ostatnio|opdateret|redigeret|ændret|uppdatera|redigera|ändrad|oppdatert"
+    r"|redigert|endret|uppfært|síðast breytt|päivitetty|muutettu|muokattu|viima(?:ne|ti) muut|uuendat|atjaun|labota"
+    r"|atnaujin|keista|naposledy|posled\w+ úprav|upraven|(?:zadnj|posledn)\w+ (?:izmj?en|sprememb)|ažurira"
+    r"|uređivan|posodobljen|utolsó módosítás|módosítva|frissít|güncell|değiştiril|redaktuar|redaktə edil"
+    r"|son dəyişik|azken aldaketa|eguneratu|sửa đổi lần cuối|cập nhật|diubah|diperbaru|disunting|dikemas kini"
+    r"|τελευταία τροποπο|τροποποιήθηκε|ενημερώθηκε|обновл?ен|изменен|изменета|отредактирован|востаннє|змінено"
+    r"|оновлено|апошнія змены|последна(?:та)? пром[яе]на|последњ\w+ (?:пут мењано|измен)|რედაქტ|მოდიფ|փոփոխվ"
+    r"|آخر تعديل|تحديث|آخرین ویرایش|ویرایش شده|روزرسانی|ترمیم کی|נערך לאחרונה|שינוי האחרון|עודכן|עדכון אחרון"
+    r"|पिछला बदलाव|बार संशोधित|अपडेट|সম্পাদিত|পরিমার্জিত|更新|修订|修訂|最[后後](?:编辑|編輯|修改|更改)|上一次變更"
+    r"|편집|수정됨|수정일|최종 ?수정|업데이트|แก้ไขครั้งล่าสุด|แก้ไขล่าสุด|อัปเดต|อัพเดต",
     re.IGNORECASE,
 )
+# "(rev 1), modified 2022-05-04 21:26 by Ann", "generated in 0.006s by Fossil 2.21 [3b14a1a09f] 2022-05-04"
+_STAMPED = re.compile(rf"(?:{_CHANGED.pattern}|generated in).{{0,60}}?\d{{4}}-\d\d-\d\d", re.I | re.S)
 _LETTERS = r"[^\W\d_](?:[^\s\d.,()/|]|\.(?=[ก-ຮ]))*+"  # vowels of Hindi are marks; Thai has "เม.ย."
 _LINK = r"(?:\s+(?:de|del|di|do|of|da|d'|ta'|[คพ]\.ศ\.))?"
 _NAME, _DAY, _IN_YEAR = rf"(?P<name>{_LETTERS})\.?", r"(?P<day>\d{1,2})", r"(?P<year>(?:19|20)\d\d)"
@@ -364,6 +369,9 @@ def _by_htmldate(page: Page) -> date | None:
     # What programs print is dated by itself, scripts name the days of builds, of videos and of requests.
     tree = copy.deepcopy(page.tree)
     etree.strip_elements(tree, "pre", "code", "script", "style", with_tail=False)
+    for text in filter(_YEAR.search, tree.xpath("//text()")):
+        place = "tail" if text.is_tail else "text"
+        setattr(text.getparent(), place, _STAMPED.sub("", text))
     found = find_date(tree, extensive_search=False, original_date=True, url=page.final_url or None)
     # It takes 1.1.13 for the first of January 2013.
     searched = f"{page.final_url} {etree.tostring(tree, encoding='unicode')}"
