@@ -142,6 +142,9 @@ def test_one_that_is_not_valid_is_said_in_plain_words(hosts: dict[str, str]) -> 
             assert phrase(said).startswith("Das TLS-Zertifikat des Servers ist nicht gültig: ")
             assert reason == "name mismatch" or reason not in phrase(said)
     issues = audit.issues
+    assert "robots_txt_problems" not in set(issues["rule"]), (
+        "the pages say it, and nothing is known of the file"
+    )
     found = issues[issues["rule"] == "certificate_invalid"].set_index("url")
     assert set(found.index) == {hosts[name] for name in names[1:]}
     assert found.loc[hosts["expired"], ["pages", "priority"]].tolist() == [2, "high"]

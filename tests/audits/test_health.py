@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import webanalytics as wa
+from webanalytics.audits.origin import Origin
 from webanalytics.audits.score import Health
 from webanalytics.audits.site import Site
 
@@ -158,6 +159,21 @@ def test_a_fault_of_the_host_costs_by_the_share_of_its_pages_and_no_page_of_its_
     assert audit.health.costs_by_rule()["http_page"] == pytest.approx(5)
     assert audit.pages["score"].nunique() == 1, "pages with and without https have the same score"
     assert audit.summary().set_index("rule").loc["http_page", ["pages", "share"]].tolist() == [5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("faulty", "pages"),
+    [(("http",), 5), (("https",), 15), (("http", "https"), 20)],
+    ids=["http", "https", "both"],
+)
+def test_a_robots_txt_is_of_the_pages_of_its_scheme(faulty: tuple[str, ...], pages: int) -> None:
+    """RFC 9309, section 2.3: the file of an authority, and with the scheme as every address has it."""
+    urls = [f"http{'s' * (row > 4)}://example.org/{row}" for row in range(20)]
+    frame = pd.DataFrame({"url": urls, "html": ["<title>Lamps</title><p>Lamp"] * 20})
+    robots = {f"{scheme}://example.org": ["It is not a text in UTF-8."] for scheme in faulty}
+    audit = wa.Audit(wa.audit(frame, progress=False).raw, Origin(robots=robots))
+    (found,) = audit.issues[audit.issues["rule"] == "robots_txt_problems"].to_dict("records")
+    assert found["pages"] == pages
 
 
 @pytest.mark.parametrize("fault", ["title", "lang"])

@@ -112,9 +112,11 @@ class Found:
         for finding in findings:
             hosts.setdefault(site.host(finding.row), {}).setdefault(finding.row, finding)
         for host, found in hosts.items():
-            first = min(found)
-            rows = site.rows_of_hosts.get(host) or [first] if found[first].whole else list(found)
-            count, of = len(rows), max(len(site.rows_of_hosts.get(host, ())), len(rows))
+            first, pages, rows = min(found), site.rows_of_hosts.get(host, []), list(found)
+            if found[first].whole:  # http and https have a robots.txt each
+                places = {site.place_of_host(row) for row in found}
+                rows = [row for row in pages if site.place_of_host(row) in places] or [first]
+            count, of = len(rows), max(len(pages), len(rows))
             self._of_host[first] = count, sum(site.could_be_indexed(row) for row in rows)
             said = plain(found[first].evidence)
             if of > 1 and not found[first].whole:

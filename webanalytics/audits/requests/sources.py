@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
@@ -127,12 +128,8 @@ def origins_of(urls: Iterable[Any]) -> list[str]:
     >>> origins_of(["http://b.example/", "https://A.example/x", "https://a.example/y", "mailto:x", None])
     ['https://a.example', 'http://b.example']
     """
-    counts: dict[str, int] = {}
-    for url in urls:
-        origin = _origin(url) if isinstance(url, str) else None
-        if origin is not None:
-            counts[origin] = counts.get(origin, 0) + 1
-    return sorted(counts, key=lambda origin: -counts[origin])[:MOST_ORIGINS]
+    counts = Counter(filter(None, (_origin(url) for url in urls if isinstance(url, str))))
+    return [origin for origin, _times in counts.most_common(MOST_ORIGINS)]
 
 
 def _origin(url: str) -> str | None:
@@ -175,7 +172,7 @@ def problems_of(copy: RobotsCopy) -> list[str]:
         return [too_large]
     if status is not None and status >= 500:
         return [f"It answers HTTP {status}: search engines may stop reading the whole site."]
-    if status is not None or copy.error_type in ("dns", "connection", "blocked"):
+    if status is not None or copy.error_type in ("dns", "connection", "tls", "blocked"):
         return []  # there is none, or no host, which the pages say, or it was not asked
     return [f"It cannot be read ({copy.error_type}): search engines may stop reading the whole site."]
 
