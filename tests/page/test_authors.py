@@ -40,6 +40,8 @@ ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
         ("<h1>Tea</h1><p>Submitted by Ann Lee on May 4, 2022</p>", ["Ann Lee"]),
         ('<div class="comment-list"><b class="author">Bo Wu</b></div>', []),
         ('<aside><b class="author">Bo Wu</b></aside>', []),
+        ('<table><tr><th class="col-author_id">author_id<td class="col-author_id">6</table>', []),
+        ('<table><tr><th class="author">Autor<tr><td class="author">Ann Lee</table>', ["Ann Lee"]),
         ('<h1>Tea</h1><p><a class="username" href="/u/1">tea_cup</a></p><p><a class="username">pot</a></p>', ["tea_cup"]),
         ('<h1>Tea</h1><p><a href="/author/ann">Ann Lee</a>', ["Ann Lee"]),
         ("<h1>Tea</h1><p>By Ann Lee on May 4, 2022</p>", ["Ann Lee"]),

@@ -36,7 +36,7 @@ _METAS = (
 )
 _CATALOGUE = frozenset({"citation_author", "dc.creator", "dcterms.creator", "dc.creator.personalname"})
 _NOT_PLACES = frozenset({
-    "nav", "aside", "footer", "form", "blockquote", "script", "style", "noscript", "template",
+    "nav", "aside", "footer", "form", "blockquote", "th", "script", "style", "noscript", "template",
 })
 _NOBODY = frozenset({
     "about", "about the author", "admin", "administrador", "administrator", "all posts", "anonymous",
