@@ -64,17 +64,19 @@ _MOST_LINES = 500
 _YEAR = re.compile(r"(?:19|20|25)\d\d")
 _CHANGED = re.compile(
     r"updated|modified|revised|last (?:edited|changed|update)|edited on|generated (?:on|at|by)"
-    r"|aktualisiert|geändert|bearbeitet|stand:|mise? à jour|modifié|(?:dernière|[uú]ltim[ae]|darrera) modific"
-    r"|modifica[dt](?!ion)|última vez|per l'ultima volta|ultima editare|a[ck]tuali(?:z|tz)|aggiornat|bijgewerkt"
-    r"|gewijzigd|laatst bewerkt|ostatnio|opdateret|redigeret|ændret|uppdatera|redigera|ändrad|oppdatert"
-    r"|redigert|endret|uppfært|síðast breytt|päivitetty|muutettu|muokattu|viima(?:ne|ti) muut|uuendat|atjaun|labota"
-    r"|atnaujin|keista|naposledy|posled\w+ úprav|upraven|(?:zadnj|posledn)\w+ (?:izmj?en|sprememb)|ažurira"
-    r"|uređivan|posodobljen|utolsó módosítás|módosítva|frissít|güncell|değiştiril|redaktuar|redaktə edil"
-    r"|son dəyişik|azken aldaketa|eguneratu|sửa đổi lần cuối|cập nhật|diubah|diperbaru|disunting|dikemas kini"
-    r"|τελευταία τροποπο|τροποποιήθηκε|ενημερώθηκε|обновл?ен|изменен|изменета|отредактирован|востаннє|змінено"
-    r"|оновлено|апошнія змены|последна(?:та)? пром[яе]на|последњ\w+ (?:пут мењано|измен)|რედაქტ|მოდიფ|փոփոխվ"
-    r"|آخر تعديل|تحديث|آخرین ویرایش|ویرایش شده|روزرسانی|ترمیم کی|נערך לאחרונה|שינוי האחרון|עודכן|עדכון אחרון"
-    r"|पिछला बदलाव|बार संशोधित|अपडेट|সম্পাদিত|পরিমার্জিত|更新|修订|修訂|最[后後](?:编辑|編輯|修改|更改)|上一次變更"
+    r"|aktualisiert|geändert|bearbeitet|stand:|mise? à jour|modifié"
+    r"|(?:dernière|[uú]ltim[ae]|darrera) modific|modifica[dt](?!ion)|última vez|per l'ultima volta"
+    r"|ultima editare|a[ck]tuali(?:z|tz)|aggiornat|bijgewerkt|gewijzigd|laatst bewerkt|ostatnio"
+    r"|opdateret|redigeret|ændret|uppdatera|redigera|ändrad|oppdatert|redigert|endret|uppfært"
+    r"|síðast breytt|päivitetty|muutettu|muokattu|viima(?:ne|ti) muut|uuendat|atjaun|labota|atnaujin"
+    r"|keista|naposledy|posled\w+ úprav|upraven|(?:zadnj|posledn)\w+ (?:izmj?en|sprememb)|ažurira"
+    r"|uređivan|posodobljen|utolsó módosítás|módosítva|frissít|güncell|değiştiril|redaktuar"
+    r"|redaktə edil|son dəyişik|azken aldaketa|eguneratu|sửa đổi lần cuối|cập nhật|diubah|diperbaru"
+    r"|disunting|dikemas kini|τελευταία τροποπο|τροποποιήθηκε|ενημερώθηκε|обновл?ен|изменен|изменета"
+    r"|отредактирован|востаннє|змінено|оновлено|апошнія змены|последна(?:та)? пром[яе]на"
+    r"|последњ\w+ (?:пут мењано|измен)|რედაქტ|მოდიფ|փոփոխվ|آخر تعديل|تحديث|آخرین ویرایش|ویرایش شده"
+    r"|روزرسانی|ترمیم کی|נערך לאחרונה|שינוי האחרון|עודכן|עדכון אחרון|पिछला बदलाव|बार संशोधित|अपडेट"
+    r"|সম্পাদিত|পরিমার্জিত|更新|修订|修訂|最[后後](?:编辑|編輯|修改|更改)|上一次變更"
     r"|편집|수정됨|수정일|최종 ?수정|업데이트|แก้ไขครั้งล่าสุด|แก้ไขล่าสุด|อัปเดต|อัพเดต",
     re.IGNORECASE,
 )
