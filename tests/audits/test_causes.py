@@ -89,7 +89,7 @@ def test_the_first_cause_is_the_fault_and_gives_what_is_missing(scored: dict[str
 
 def test_a_page_that_is_hidden_and_in_the_sitemap_is_one_cause() -> None:
     pages = {f"/{number}": f"<title>Lamp {number}</title><p>{prose(str(number))}" for number in range(4)}
-    links = "".join(f"<a href={path}>Lamp of number {path[1:]}</a> " for path in pages)
+    links = "".join(f"<a href={path}>Lamp of number {path[1:]}</a> " for path in (*pages, "/gone"))
     found = {}
     for robots in ("index", "noindex"):
         made = {
@@ -104,6 +104,7 @@ def test_a_page_that_is_hidden_and_in_the_sitemap_is_one_cause() -> None:
     audit, causes = found["noindex"]
     assert audit.issues["rule"].eq("sitemap_not_indexable").sum() == 4
     assert "sitemap_not_indexable" not in set(causes["rule"])
+    assert "links_to_failing_pages" in set(causes["rule"])
     assert (causes["rule"].iloc[0], audit.score) == ("noindex", 0)
     assert causes["points"].iloc[0] == pytest.approx(found["index"][0].score, abs=0.1)
 

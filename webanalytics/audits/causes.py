@@ -99,8 +99,8 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
         head = (rule, str(found["priority"].iloc[0]), str(found["type"].iloc[0]))
         search = getattr(RULES.get(rule), "find", None)
         if isinstance(search, Leads):
-            chosen = issues["rule"].isin(TOLD.get(rule, ()))
-            others = pd.DataFrame({"url": issues["url"][chosen].astype(object), "points": gained[chosen]})
+            others = issues.loc[issues["rule"].isin(TOLD.get(rule, ())), ["url"]].astype(object)
+            others["points"] = gained.reindex(others.index)
             others = others[np.array([site.is_linked(url) for url in others["url"]], bool)]
             sums = others.groupby("url")["points"].sum()
             own = dict(zip(sums.index.astype(str), sums.tolist(), strict=True))
