@@ -314,6 +314,24 @@ def test_a_run_holds_no_more_answers_than_a_part(folder: Path, monkeypatch: pyte
     assert max(held) <= 8 + group
 
 
+def test_a_row_is_counted_once_while_its_part_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C may come between the part and the end of its answers."""
+    counted: list[tuple[int, int]] = []
+    keep = saving.SavingBuilder._keep_tables
+
+    def counting(self: saving.SavingBuilder, numbers: list[int], tables: list[Any]) -> None:
+        before = self.rows_done, self.done
+        keep(self, numbers, tables)
+        counted.extend(zip(before, (self.rows_done, self.done), strict=True))
+
+    monkeypatch.setattr(saving.SavingBuilder, "_keep_tables", counting)
+    rows = len(wa.audit(pages(20), progress=False, store=folder))
+    assert counted
+    assert all(before <= after <= rows for before, after in counted), counted
+
+
 def test_other_functions_keep_their_rows_too(site: SiteServer, folder: Path) -> None:
     urls = [f"{site.url}/{number}" for number in range(12)]
     options: dict[str, Any] = {"allow_private": True, "robots": False, "progress": False}

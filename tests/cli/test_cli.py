@@ -264,6 +264,15 @@ def test_a_closed_pipe_is_no_error(site: SiteServer) -> None:
     assert "Error" not in done.stderr
 
 
+def test_a_closed_pipe_costs_no_report_and_no_saved_audit(site: SiteServer, tmp_path: Path) -> None:
+    audit = (
+        f"audit {site.url}/ --allow-private --save {tmp_path / 'kept'} --report {tmp_path / 'report.html'}"
+    )
+    command = f"{sys.executable} -m webanalytics {audit} | true"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=PROCESS_SECONDS)
+    assert {path.name for path in tmp_path.iterdir()} == {"kept", "report.html"}, done.stderr
+
+
 def test_a_hosted_api_does_the_work_of_a_table_of_urls(
     called: Callable[..., subprocess.CompletedProcess[str]],
     site: SiteServer,

@@ -276,8 +276,8 @@ def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: 
     audit = answer if isinstance(answer, Audit) and audits.is_wanted(arguments) else None
     frame = answer.raw if isinstance(answer, Audit) else answer
     good = True
-    if audit is None or arguments.output is not None or audits.shows(arguments) != SCREEN:
-        good = _write(frame, audit, arguments)
+    if arguments.output is not None:
+        good = written(frame, arguments.output, lambda: audits.write_pages(frame, audit, arguments))
     named = getattr(arguments, "sitemap", None) and isinstance(answer, Audit) and answer.origin.sitemap
     unread = named[named["status"] != "ok"] if isinstance(named, pd.DataFrame) else frame[:0]
     gate = 0
@@ -287,6 +287,9 @@ def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: 
     else:  # else its summary says so
         for row in unread.itertuples():
             _say(f"{row.sitemap}: {row.error}")
+    tabled = arguments.output is None or arguments.format is not None
+    if tabled if audit is None else audits.shows(arguments) != SCREEN:  # last, for a pipe may be closed
+        good = printed(frame, lambda: _print(frame, arguments.format, raw=arguments.raw)) and good
     if not good:
         return UNWRITTEN
     if ended is not None:
@@ -302,15 +305,6 @@ def _without_attributes(error: BaseException) -> str:
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
     say(as_flags(str(message)))
-
-
-def _write(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> bool:
-    good = True
-    if arguments.output is not None:
-        good = written(frame, arguments.output, lambda: audits.write_pages(frame, audit, arguments))
-    if arguments.format != SCREEN and (arguments.output is None or arguments.format is not None):
-        good = printed(frame, lambda: _print(frame, arguments.format, raw=arguments.raw)) and good
-    return good
 
 
 def _print(frame: pd.DataFrame, kind: str | None, *, raw: bool) -> None:

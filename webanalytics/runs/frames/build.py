@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.core.messages import Message, row_sentence
@@ -61,12 +62,15 @@ class FrameBuilder:
     @property
     def done(self) -> int:
         """How many distinct inputs have all their outcomes."""
-        return sum(answer is not None for answer in self._answers) - len(self._parts)
+        return int(self._answered().sum()) - len(self._parts)
 
     @property
     def rows_done(self) -> int:
         """How many inputs, equal ones too, a frame made now would have."""
-        return sum(self._answers[number] is not None for number in self.rows.numbers)
+        return int(self._answered()[self.rows.numbers].sum())
+
+    def _answered(self) -> npt.NDArray[np.bool_]:
+        return np.array([answer is not None for answer in self._answers], dtype=np.bool_)
 
     def frame(self) -> pd.DataFrame:
         """Return one row for each input that has its answer, in input order.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.core.outcomes import Job, JobResult, digest
@@ -85,15 +86,9 @@ class SavingBuilder(FrameBuilder):
             self._ready.append(answer.number)
         return done
 
-    @property
-    def done(self) -> int:
-        """How many distinct inputs have all their outcomes."""
-        return super().done + int((self._places >= 0).sum())
-
-    @property
-    def rows_done(self) -> int:
-        """How many inputs, equal ones too, a frame made now would have."""
-        return super().rows_done + int((self._places[self.rows.numbers] >= 0).sum())
+    def _answered(self) -> npt.NDArray[np.bool_]:
+        answered = super()._answered()  # first, for another thread drops answers once they have their places
+        return answered | (self._places[: len(answered)] >= 0)
 
     @property
     def due(self) -> bool:
