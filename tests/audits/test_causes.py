@@ -237,3 +237,12 @@ def test_an_audit_without_issues_has_no_cause() -> None:
     empty = wa.audit([], progress=False)
     assert empty.causes().empty
     assert "examples" in empty.causes().columns
+
+
+def test_a_page_that_is_listed_twice_has_the_faults_of_its_host_once() -> None:
+    pages = rows("http only", 2)
+    once, again = (wa.audit(frame, progress=False) for frame in (pages, pages.iloc[[0, 1, 0, 0, 0]]))
+    for audit in (again, again.select([True, True, False, True, False])):
+        assert audit.score == once.score
+        assert audit.issues.query("rule == 'http_page'")["pages"].tolist() == [2]
+        assert audit.causes()["points"].iloc[0] == 20

@@ -108,23 +108,25 @@ class Found:
 
     def _of_hosts(self, site: Site, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Yield one finding for each host, and keep how many of its pages have it, and may be indexed."""
-        hosts: dict[str, dict[int, Finding]] = {}
+        hosts: dict[str, dict[str | int, Finding]] = {}
         for finding in findings:
-            hosts.setdefault(site.host(finding.row), {}).setdefault(finding.row, finding)
+            page = site.addresses.final[finding.row] or finding.row
+            hosts.setdefault(site.host(finding.row), {}).setdefault(page, finding)
         for host, found in hosts.items():
-            first, pages, rows = min(found), site.rows_of_hosts.get(host, []), list(found)
-            if found[first].whole:  # http and https have a robots.txt each
-                places = {site.place_of_host(row) for row in found}
-                rows = [row for row in pages if site.place_of_host(row) in places] or [first]
-            count, of = len(rows), max(len(pages), len(rows))
-            self._of_host[first] = count, sum(site.could_be_indexed(row) for row in rows)
-            said = plain(found[first].evidence)
-            if of > 1 and not found[first].whole:
+            first, read = min(found.values(), key=lambda one: one.row), site.rows_of_hosts.get(host, [])
+            rows = [one.row for one in found.values()]
+            if first.whole:  # http and https have a robots.txt each
+                places = {site.place_of_host(row) for row in rows}
+                rows = [row for row in read if site.place_of_host(row) in places] or [first.row]
+            count, of = len(rows), max(len(read), len(rows))
+            self._of_host[first.row] = count, sum(site.could_be_indexed(row) for row in rows)
+            said = plain(first.evidence)
+            if of > 1 and not first.whole:
                 share = f"{count:,} of {of:,} pages ({percent(count / of)})"
                 lead = share if count < of else f"All {of:,} pages"
-                lead += f", such as {site.name(first)}" if said or count < of else ""
+                lead += f", such as {site.name(first.row)}" if said or count < of else ""
                 said = f"{lead}: {said}" if said else f"{lead}."
-            yield replace(found[first], evidence=said)
+            yield replace(first, evidence=said)
 
     def counts(self, site: Site) -> tuple[Order, Order]:
         """Return of how many pages each issue is, and how many of them may be indexed."""

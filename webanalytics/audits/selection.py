@@ -232,7 +232,7 @@ def _taken(column: pd.Series[Any], places: npt.NDArray[np.intp]) -> pd.Series[An
 
 def shares_of_hosts(site: Site, rows: Sequence[int]) -> dict[str, float]:
     """Return which share of the pages of each host some rows are."""
-    own = Counter(map(site.host, dict.fromkeys(rows)))
+    own = Counter(map(site.host, {site.addresses.final[row] or row: row for row in rows}.values()))
     return {host: count / max(count, site.hosts.get(host, 0)) for host, count in own.items()}
 
 
