@@ -230,6 +230,7 @@ def test_an_interrupt_leaves_an_audit_of_what_is_there() -> None:
             crawled(site)
     audit = caught.value.partial
     assert isinstance(audit, wa.Audit)
+    assert caught.value.rows == len(audit.raw)
     assert paths(site, audit.raw["url"])[:3] == ["/", "/a", "/b?utm_source=x"]
     assert "/c" not in paths(site, audit.raw["url"])
     skipped = audit.origin.crawl.skipped

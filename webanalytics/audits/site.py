@@ -384,7 +384,7 @@ class Site:
     def row_of(self) -> dict[str, int]:
         """Row of each address, as given and final; the first of equal ones."""
         found: dict[str, int] = {}
-        for column in ("final_url", "url"):
+        for column in ("url", "final_url"):
             for row, url in enumerate(self.values(column)):
                 if isinstance(url, str):
                     found.setdefault(url, row)

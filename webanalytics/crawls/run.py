@@ -148,8 +148,7 @@ class _Crawl:
             try:
                 frame = await self._crawled()
             except BaseException:
-                if isinstance(self._rows, RowsInFolder):  # what comes after the folder is closed is not kept
-                    self._frontier.cut()
+                self._frontier.cut()  # now: rows are counted, and a folder that is closed keeps none
                 raise
             finally:
                 await self._close()

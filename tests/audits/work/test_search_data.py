@@ -363,6 +363,22 @@ def test_a_loose_form_is_that_of_the_page_rather_than_of_its_redirect() -> None:
     assert audit.with_search_data(pd.DataFrame(rows)).pages["clicks"].tolist() == [2, 7]
 
 
+def test_a_page_and_not_its_redirect_speaks_for_an_address() -> None:
+    """The redirect stands before the page, as where a crawl finds it first."""
+    moved = {"url": f"{TOP}/old", "final_url": f"{TOP}/tea", "redirects": [f"{TOP}/old"], "status": "ok"}
+    pages = [
+        {"url": url, "final_url": url, "status": "ok", "title": ""} for url in (f"{TOP}/tea", f"{TOP}/b")
+    ]
+    queries = pd.DataFrame(
+        {"page": [f"{TOP}/tea", f"{TOP}/b"], "query": "tea", "impressions": 20, "clicks": 1}
+    )
+    counts = pd.DataFrame({"page": [f"{TOP}/old", f"{TOP}/tea"], "clicks": [2, 7]})
+    audit = wa.Audit(pd.DataFrame([moved, *pages])).with_search_data(counts)
+    assert audit.summary(by="clicks").set_index("rule")["clicks"]["title_missing"] == 7
+    shown = audit.with_search_data(queries).search_issues()
+    assert shown["url"][shown["fact"] == "query on several pages"].tolist() == [f"{TOP}/tea", f"{TOP}/b"]
+
+
 def test_two_tables_of_pages_are_not_mixed(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         for name in ("a.csv", "b.csv"):
