@@ -107,6 +107,18 @@ def test_words_and_addresses_are_not_cut_into_crumbs(reader: Reader, tmp_path: P
     assert lines <= 1 + len(address) / 15
 
 
+def test_the_name_of_a_figure_is_not_cut(reader: Reader, tmp_path: Path) -> None:
+    urls = [f"http://a.example/{status}" for status in (200, 404, 500)]
+    frame = pd.DataFrame({"url": urls, "html": "<p>", "http_status": [200, 404, 500]})
+    audit = wa.audit(frame, progress=False)
+    for language in ("en", "de", "fr", "es"):
+        file = audit.report(tmp_path / f"{language}.html", language=language)
+        page = reader.open(file, viewport={"width": 1280, "height": 800})
+        words = [word for name in page.locator(".tile .name").all() for word in name.evaluate(LINES)]
+        assert len(words) >= 8
+        assert {lines for _, lines in words} == {1}, words
+
+
 def test_a_page_without_address_and_title_can_be_opened(reader: Reader, tmp_path: Path) -> None:
     """WCAG 2.4.4: what a link is for is known from its text, and a link has one."""
     rows = {"url": ["https://a.example/", ""], "status": "error", "error": ["Gone.", "No address."]}
