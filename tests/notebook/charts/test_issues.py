@@ -111,6 +111,13 @@ def test_an_audit_counts_what_its_summary_counts(audit: wa.Audit, picture: Pictu
     picture(ax)
 
 
+def test_an_address_without_a_page_is_in_no_share() -> None:
+    urls = [f"https://a.example/{number}" for number in range(4)]
+    pages = pd.DataFrame({"url": urls, "html": "<p>Hello", "http_status": [200, 200, 404, 404]})
+    ax = issues_by_priority(wa.audit(pages, progress=False))
+    assert "2  (100%)" in texts(ax)
+
+
 def test_pages_of_an_audit_alone_are_no_issues(audit: wa.Audit) -> None:
     for draw in (issues_by_priority, issues_by_section):
         with pytest.raises(ParameterError, match=r"a frame of webanalytics\.audit\(urls\)\.issues has"):
