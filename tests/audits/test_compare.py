@@ -161,6 +161,15 @@ def test_an_issue_beside_a_page_that_was_not_read_is_neither_fixed_nor_worse() -
         assert told(wa.compare(later, whole), f"{origin}/b", "title_duplicate") == [back]
 
 
+def test_a_page_that_a_sentence_ends_with_is_one_that_was_not_read() -> None:
+    lead = b"<title>Tea</title><link rel=alternate hreflang=de href=/d>"
+    whole = visited(0, {}, b=lead, d=b"<title>Tee</title>")
+    origin = whole.pages["url"].min().rstrip("/")
+    later = visited(port_of(whole), {}, b=lead, d=Reply(503))
+    for sides in ((whole, later), (later, whole)):
+        assert told(wa.compare(*sides), f"{origin}/b", "hreflang_missing_return") == ["unchecked"]
+
+
 def test_what_is_said_of_a_host_is_not_mended_where_no_page_was_read() -> None:
     whole = visited(0, {})
     port = port_of(whole)

@@ -52,7 +52,7 @@ CHANGES = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
 """What became of issues, in the order of a comparison."""
 INDEXABLE = "indexable"
 _CLOSED = "blocked by robots.txt"
-_ADDRESS = re.compile(r"https?://[^\s,;]+")
+_ADDRESS = re.compile(r"https?://[^\s,;]*[^\s,;.:]")
 """Other pages that the evidence of an issue names: it came or went with them."""
 _PAGES = ("changed", "gone", "added", "removed", "missing", "unchecked", "same")
 _SUMMARY: dict[str, Dtype] = {
