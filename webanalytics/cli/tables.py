@@ -287,8 +287,11 @@ def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: 
     else:  # else its summary says so
         for row in unread.itertuples():
             _say(f"{row.sitemap}: {row.error}")
-    tabled = arguments.output is None or arguments.format is not None
-    if tabled if audit is None else audits.shows(arguments) != SCREEN:  # last, for a pipe may be closed
+    if audit is None:
+        has_table = arguments.output is None or arguments.format is not None
+    else:
+        has_table = audits.shows(arguments) != SCREEN
+    if has_table:  # last, for a pipe may be closed
         good = printed(frame, lambda: _print(frame, arguments.format, raw=arguments.raw)) and good
     if not good:
         return UNWRITTEN

@@ -310,8 +310,8 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     lines += _wrapped(overview.alarm, room)
     for block in overview.blocks:
         headings, rows = list(block.headings), [list(row) for row in block.rows]
-        needed = max(map(len, table_lines(headings, rows, numbers=NUMBERS)))
-        if headings[-1] == "rule" and needed > room:  # the title says the same
+        # The title says the same as a rule's name.
+        if headings[-1] == "rule" and max(map(len, table_lines(headings, rows, numbers=NUMBERS))) > room:
             headings, rows = headings[:-1], [row[:-1] for row in rows]
         shown = [line for text in block.lines for line in _wrapped(text, room)]
         shown = shown or table_lines(headings, rows, numbers=NUMBERS, width=room)

@@ -129,7 +129,7 @@ def origins_of(urls: Iterable[Any]) -> list[str]:
     ['https://a.example', 'http://b.example']
     """
     counts = Counter(filter(None, (_origin(url) for url in urls if isinstance(url, str))))
-    return [origin for origin, _times in counts.most_common(MOST_ORIGINS)]
+    return [origin for origin, _ in counts.most_common(MOST_ORIGINS)]
 
 
 def _origin(url: str) -> str | None:

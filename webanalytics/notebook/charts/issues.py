@@ -171,8 +171,10 @@ def _issues(frame: Any) -> Any:
 
 def _page_count(frame: Any) -> int | None:
     """Return how many pages an audit has, as in its summary; a frame of issues does not say."""
-    counts = frame.summary()[["pages", "share"]] if data.is_audit(frame) else pd.DataFrame()
-    return max((round(pages / share) for pages, share in counts.to_numpy().tolist() if share), default=None)
+    if not data.is_audit(frame):
+        return None
+    judged = frame.judged()
+    return sum(not judged.is_missing(url) for url in judged.rows)
 
 
 def _places(frame: Any, rules: pd.Index) -> list[int]:

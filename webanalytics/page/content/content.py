@@ -335,15 +335,13 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
 
 def whole_lists(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbers]) -> None:
     """Take the whole of lists of links of which a fourth was chosen, and none of the others."""
-    chars, last = column["chars"], 0
+    largest, last = LARGEST_PART * column["chars"].sum(), 0
     for node, element in enumerate(blocks.nodes):
         if element.tag in LISTS and blocks.starts[node] >= last:
             inside = slice(blocks.starts[node], last := blocks.ends[node])
-            size, linked, kept = (
-                float(chars[inside] @ share[inside]) for share in (chars > 0, column["link_share"], keep)
-            )
-            if 0.8 * size <= linked and size < LARGEST_PART * float(chars.sum()):
-                keep[inside] = 4 * kept >= size
+            chars, share = column["chars"][inside], column["link_share"][inside]
+            if 0.8 * chars.sum() <= chars @ share and chars.sum() < largest:
+                keep[inside] = 4 * (chars @ keep[inside]) >= chars.sum()
 
 
 def _is_reference(blocks: Blocks, number: int) -> bool:
