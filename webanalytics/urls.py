@@ -339,6 +339,11 @@ def behind_host(url: str) -> str:
     return (parts.path.rstrip("/") or "/") + (f"?{parts.query}" if parts.query else "")
 
 
+HOME_PATHS = re.compile(
+    r"/?(?:(?:index|default|home)?(?:\.\w{2,5})?|[a-z]{2}(?:[-_][a-z]{2})?)/?", re.IGNORECASE
+)
+"""Paths that home pages have besides that of the root, such as those of one language."""
+
 ARCHIVE_SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
 """How the names of web archives end."""
 

@@ -200,7 +200,7 @@ def test_of_hosts_of_one_size_those_with_the_most_to_fix_come_first() -> None:
 
 def test_titles_are_judged_by_their_width_where_it_is_known() -> None:
     pages = pd.DataFrame(
-        {"url": list("abcd"), "title_pixels": [199, 200, 561, 562], "title_length": [5, 5, 5, 5]}
+        {"url": list("abcde"), "title_pixels": [199, 200, 561, 562, 0], "title_length": [5, 5, 5, 5, 0]}
     )
     (chart,) = shown(pages).find_class("titles")
     assert "Title widths200 to 561 pixels: 2; shorter: 1; longer: 1." in chart.text_content()

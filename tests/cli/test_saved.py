@@ -112,7 +112,8 @@ def test_parts_of_a_site_are_named_and_stay_so(
     assert sorted(wa.load(saved).pages["segment"]) == ["light", "money", "other"]
     assert main(["report", saved, "-o", str(tmp_path / "report.html")]) == 0
     assert 'aria-labelledby="segments"' in (tmp_path / "report.html").read_text("utf-8")
-    assert main(["segments", saved, "light=/lamp"]) == 2  # it has a column of that name
+    assert main(["segments", saved, "light=/lamp"]) == 0  # in place of those before
+    assert sorted(wa.load(saved).pages["segment"]) == ["light", "other", "other"]
     assert main(["segments", saved, "light"]) == 2
 
 

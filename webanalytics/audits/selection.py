@@ -30,7 +30,7 @@ MADE = frozenset((*DERIVED, *CRAWLED, *FOUND))
 """Columns that an audit makes itself."""
 
 MOST_SEGMENTS = 50
-OTHER = "other"
+SEGMENT, OTHER = "segment", "other"
 """The segment of pages that no pattern matches."""
 
 
@@ -115,8 +115,8 @@ def segmented(pages: pd.DataFrame, patterns: Any, column: Any) -> pd.DataFrame:
     good = isinstance(patterns, Mapping) and all(isinstance(one, str) and one for one in patterns.values())
     if by not in pages and not (good and patterns and all(isinstance(name, str) for name in patterns)):
         raise ParameterError.must_be("patterns", "a mapping of names to patterns, or the name of a column")
-    if not isinstance(column, str) or column in {"url", *pages.columns, *MADE}:
-        raise ParameterError.must_be("column", "a name that no column of the pages has yet")
+    if not isinstance(column, str) or column in {"url", *pages.columns, *MADE} - {SEGMENT}:
+        raise ParameterError.must_be("column", f"`{SEGMENT}`, or a name that no column of the pages has yet")
     urls = {_normal(url): url for url in reversed(pages["url"].tolist()) if isinstance(url, str)}
     if by is not None:
         cells = dict(zip(reversed(pages["url"].tolist()), reversed(pages[by].tolist()), strict=True))

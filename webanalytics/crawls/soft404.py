@@ -21,7 +21,7 @@ from webanalytics.audits.content.words import words
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
 from webanalytics.runs.storage.lazy_columns import values_of_column
-from webanalytics.urls import parts_of
+from webanalytics.urls import HOME_PATHS, parts_of
 
 ALIKE = 0.85
 """Similarity of texts from which two pages are the same one: shared among all shingles of three words."""
@@ -35,8 +35,6 @@ LONGEST_ADDRESSES = 1_000
 """Characters by which equal answers may differ in length, for the addresses that they repeat."""
 MOST_BYTES = 500_000
 """Bytes of an answer that are read."""
-
-_INDEX = re.compile(r"/(?:index|default|home)?(?:\.\w{2,5})?", re.IGNORECASE)
 
 
 class Seen(NamedTuple):
@@ -103,7 +101,7 @@ class Probe:
         end = self.answer.final_url
         if end != self.answer.url and page.final_url == end:
             # Both lead to one page, such as the home page, which itself and under its other names is none.
-            return page.url != end and not _INDEX.fullmatch(urlsplit(page.url).path)
+            return page.url != end and not HOME_PATHS.fullmatch(urlsplit(page.url).path)
         ours, theirs = self._said_by(page, "text")
         if ours == theirs:
             return bool(ours) or self.answer.title == page.title

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import time
 import zipfile
 from pathlib import Path
@@ -327,7 +328,7 @@ def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_headers_and_cells_are_data_alone(tmp_path: Path) -> None:
     head = '"=cmd()|Page","<script>alert(1)</script>","Clicks","score","{0}`url`"'
-    text = f'{head}\n"{TOP}/tea","=1+1","=2","99","x"\n"=HYPERLINK(""x/"")","","3","",""\n'
+    text = f'{head}\n"{TOP}/tea","=1+1","=SUM(A:A)","99","x"\n"=HYPERLINK(""x/"")","","3","",""\n'
     found = joined(site("/tea"), text, tmp_path / "x.csv")
     assert set(found.raw.columns) - set(site("/tea").raw.columns) == {"clicks", "clicks_from"}
     assert found.pages["clicks"].isna().all()  # a formula is no number
@@ -428,3 +429,17 @@ def test_files_that_inflate_out_of_proportion_are_refused_before_they_are_read(
     assert read_frame(tmp_path / "far.xlsx").values.tolist() == [["https://a.example/", "3"]]
     found = audit.with_search_data(tmp_path / "far.xlsx")  # whose cells would be 80 million
     assert found.pages["clicks"].tolist() == [3]
+
+
+@pytest.mark.parametrize("cell", ["1.2K", "1,234 (5 %)", "<10", "-3", "=2"])
+def test_a_count_that_is_no_number_is_said_and_not_left_out(cell: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        wa.ParameterError, match=f"numbers in its column `Clicks`, and not '{re.escape(cell)}'"
+    ):
+        joined(site("/tea"), f'Page,Clicks\n{TOP}/tea,"{cell}"\n', tmp_path / "pages.csv")
+
+
+@pytest.mark.parametrize("cell", ["-", "n/a", ""])
+def test_a_count_that_is_left_open_is_missing(cell: str, tmp_path: Path) -> None:
+    kept = joined(site("/tea"), f"Page,Clicks,Views\n{TOP}/tea,{cell},7\n", tmp_path / "pages.csv").pages
+    assert kept[["clicks", "views"]].values.tolist() == [[pd.NA, 7]]

@@ -241,7 +241,7 @@ def titles(content: Content) -> Histogram | None:
     """Return a histogram of the widths of titles in pixels, or of their lengths where those are unknown."""
     shape = _WIDTHS if "title_pixels" in content.pages else _LENGTHS
     found = content.values("title_pixels" if shape is _WIDTHS else "title_length")
-    values = [int(value) for value in found if isinstance(value, (int, float)) and value >= 0]
+    values = [int(value) for value in found if isinstance(value, (int, float)) and value > 0]
     if not values:
         return None
     low, high, step, _ = shape

@@ -10,8 +10,9 @@ from typing import Any
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules.base import Finding, PageByPage
 from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.url import without_tracking
 from webanalytics.audits.site import Site
-from webanalytics.urls import registrable_domain
+from webanalytics.urls import HOME_PATHS, registrable_domain
 
 FAILING = ("client error", "server error", "no response", "timeout")
 """Problems of a page at the end of redirects."""
@@ -99,8 +100,9 @@ def _to_home(site: Site, _: Any) -> Iterator[Finding]:
         first, last = normal(urls[0]), normal(urls[-1])
         if first is None or last is None:
             continue
-        asked, given = first.split("/", 3), last.split("/", 3)
-        if asked[3] and not given[3] and registrable_domain(asked[2]) == registrable_domain(given[2]):
+        asked, given = without_tracking(first).split("/", 3), last.split("/", 3)
+        leads_home = not given[3] and not HOME_PATHS.fullmatch(asked[3])
+        if leads_home and registrable_domain(asked[2]) == registrable_domain(given[2]):
             yield Finding(row, evidence=hops(site, row))
 
 

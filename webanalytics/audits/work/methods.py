@@ -14,7 +14,7 @@ import pandas as pd
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited
 from webanalytics.audits.profiles import resolve_profile
-from webanalytics.audits.selection import segmented, segments_of
+from webanalytics.audits.selection import matched, segmented, segments_of
 from webanalytics.audits.site import Site
 from webanalytics.audits.work.muting import muted, new_mute
 from webanalytics.audits.work.prune import Limits, prune
@@ -394,7 +394,7 @@ class WorkMethods:
             a folder (``"/shop/*"``), a glob that begins with ``*``, or a regular expression. The first that
             matches counts; pages of none are ``other``. Or a column of the pages, such as ``page_type``.
         column : str, default "segment"
-            Name of the column.
+            Name of the column; one called ``segment`` takes the place of the one before.
 
         Returns
         -------
@@ -405,7 +405,7 @@ class WorkMethods:
         Raises
         ------
         ParameterError
-            For patterns that are none, and a column that the pages have already.
+            For patterns that are none, and another column that the pages have already.
 
         Examples
         --------
@@ -416,7 +416,12 @@ class WorkMethods:
         >>> audit.segments({"shop": "/shop/*"}).scores(by="segment")[["segment", "pages"]].values.tolist()
         [['other', 2], ['shop', 1]]
         """
-        return self.with_columns(segmented(self.raw, patterns, column))
+
+        def find(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]:
+            found = segmented(raw, patterns, column)
+            return *matched(raw.drop(columns=column, errors="ignore"), found, "url"), {}
+
+        return self._joined(find)
 
     def scores(self: Audited, by: str = "segment") -> pd.DataFrame:
         """Return the score of each part of the site.

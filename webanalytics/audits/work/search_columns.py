@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from webanalytics.core.strings import normalized
+from webanalytics.core.strings import normalized, one_line
+from webanalytics.errors import ParameterError
 
 METRICS: Mapping[str, str] = {
     "clicks": "clicks, klicks, clics, clic, cliques, klikken, клики, クリック数, url clicks, clics sur l url",
@@ -97,8 +98,8 @@ def standard(table: pd.DataFrame) -> pd.DataFrame | None:
     queries = [place for place, found in enumerate(words) if found & QUERY and place != pages[0]]
     texts = zip(("url", "query"), (pages[0], *queries), strict=False)
     made = {name: table.iloc[:, place].to_numpy(object) for name, place in texts}
-    for metric in METRICS.keys() & metrics:
-        made[metric] = _numbers(table.iloc[:, metrics[metric]], whole=metric in COUNTS)
+    for metric, place in metrics.items():
+        made[metric] = _numbers(table.iloc[:, place], whole=metric in COUNTS)
     frame = pd.DataFrame(made)[[name for name in ("url", "query", *METRICS) if name in made]]
     if "position" in frame:
         frame["position"] = frame["position"].where(frame["position"] > 0)
@@ -112,8 +113,12 @@ def _addresses(column: pd.Series[Any]) -> bool:
 
 def _numbers(column: pd.Series[Any], *, whole: bool) -> npt.NDArray[Any]:
     codes, cells = pd.factorize(column.astype(object))
-    found: npt.NDArray[Any] = np.array([*(number(cell, whole=whole) for cell in cells), None], dtype=float)
-    return found[codes]
+    found = [number(cell, whole=whole) for cell in cells]
+    for cell, said in zip(cells, found, strict=True):
+        if said is None and re.search(r"\d", str(cell)[:40]):
+            wanted = f"a table with numbers in its column `{column.name}`, and not '{one_line(cell)[:40]}'"
+            raise ParameterError.must_be("source", wanted)
+    return np.array([*found, None], dtype=float)[codes]
 
 
 def counted_up(table: pd.DataFrame, groups: npt.NDArray[Any], size: int) -> pd.DataFrame:
