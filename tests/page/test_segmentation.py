@@ -28,6 +28,8 @@ needs_segmenter = pytest.mark.skipif(
     ("language", "text", "words"),
     [
         ("en", "Don’t STOP — it's 24/7, e-mail_me!", ["don't", "stop", "it's", "e-mail", "me"]),
+        ("en", "see HTTPS://a.example/tea?x=cup#pot, or tea.example", ["see", "or", "tea", "example"]),
+        ("en", "https protects, http too", ["https", "protects", "http", "too"]),
         ("en", "covid19 x² Ⅷ ½ 5G 24/7 2024", ["covid19", "x", "5g"]),
         (
             "en",
@@ -90,6 +92,7 @@ def test_words(language: str, text: str, words: list[str]) -> None:
         ("red, green", [["red"], ["green"]]),
         ("well-known\u2011fact", [["well", "known", "fact"]]),
         ("home - about", [["home"], ["about"]]),
+        ("our tea http://a.example keeps", [["our", "tea"], ["keeps"]]),
         ("rock 'n' roll", [["rock"], ["n"], ["roll"]]),
     ],
 )
@@ -184,6 +187,7 @@ def test_language_falls_back_on_the_declared_one(html: str, language: str) -> No
         "a+" * 200_000,
         "ab-" * 200_000,
         "a:in" * 200_000,
+        "http" * 200_000 + "://" * 200_000,
     ],
     ids=[
         "letters",
@@ -197,6 +201,7 @@ def test_language_falls_back_on_the_declared_one(html: str, language: str) -> No
         "pluses",
         "short hyphens",
         "gendered",
+        "addresses",
     ],
 )
 def test_hostile_text_takes_little_time(text: str) -> None:

@@ -139,8 +139,8 @@ def count_keywords(
     (``e-mail``, ``wi-fi``), an apostrophe and the sign of a gendered form (``bürger:innen``) do not; names
     with a sign (``c++``, ``c#``, ``.net``, ``r&d``) are whole and count as four letters at least. Digits
     within a word count as letters. Then an English possessive (``people's``) and an elided
-    article (``l'homme``) are taken off. A word of a script without spaces has two characters or more,
-    each worth two letters; so is each syllable of Korean.
+    article (``l'homme``) are taken off. Web addresses that are written out have no words. A word of a
+    script without spaces has two characters or more, each worth two letters; so is each syllable of Korean.
 
     Words of an n-gram stand side by side, with nothing but a space or a hyphen between them: it never
     crosses punctuation, a number or the edge of a block. It neither starts nor ends with a stop word or a

@@ -75,6 +75,7 @@ def _patterns_of(is_plain: bool) -> tuple[Any, Any, Any, Any]:
     return _patterns(regex, r"\p{L}", r"\p{Nd}", r"[\p{L}\p{M}\p{Nd}]")
 
 
+_ADDRESS = re.compile(r"\b[a-z]{2,10}://[!-~]+")
 _JOINTS = " \t\u00a0-\u2010\u2011"
 _SIGNS = frozenset("&+#.")
 
@@ -192,7 +193,8 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
     end it, and so does a hyphen, except after one letter or between two pairs (``e-mail``, ``wi-fi``).
     Gendered forms (``bürger:innen``) and names with a sign (``c++``, ``.net``, ``r&d``) are whole. Scripts
     without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are broken into words by a dictionary,
-    wherever they stand in the text, in a page of any language; a stretch of katakana is one word.
+    wherever they stand in the text, in a page of any language; a stretch of katakana is one word. Web
+    addresses that are written out (``https://...``) have no words.
 
     Examples
     --------
@@ -200,6 +202,8 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
     [['well', 'known', "people's", 'rights'], ['top'], ['hotels']]
     """
     text = folded(text, language)
+    if "://" in text:
+        text = _ADDRESS.sub(",", text)
     if text.isascii() or not UNSPACED.search(text):
         return Segmented(_spaced(text, in_runs))
     stretches = UNSPACED.findall(text)
