@@ -121,12 +121,21 @@ def offered(picture: Element | None) -> list[Element]:
     return [] if picture is None else [child for child in picture if tag(child) == "source"]
 
 
+def of_a_late_image(name: str) -> bool:
+    data, *words = name.split("-")
+    if data != "data" or not words:
+        return False
+    marks = {"lazy", "delay", "lzl", "original"}
+    if words[-1] in ("src", "srcset"):
+        return len(words) == 1 or (len(words) <= 3 and words[-2] in marks)
+    return words in (["lazy"], ["lazyload"], ["original"])
+
+
 def not_lazy(root: Element) -> list[str]:
     return [
         absolute(root, e.get("src", ""))[:LONGEST]
         for e, _ in pictures(root)[5:]
-        if e.get("loading", "").strip().lower() != "lazy"
-        and not {"data-src", "data-srcset", "data-lazy-src"} & set(e.keys())
+        if e.get("loading", "").strip().lower() != "lazy" and not any(map(of_a_late_image, e.keys()))
     ]
 
 

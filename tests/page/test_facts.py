@@ -182,6 +182,10 @@ def test_the_source_of_an_image_that_scripts_load_later() -> None:
     assert found[0] == "https://shop.example/real.png"
     assert found[1].startswith("data:image/png;base64,AAA")
     assert len(found[1]) < 100
+    late = read(
+        "<img src='data:image/svg+xml,' data-lazy=true data-lazy-src=/real.png><img data-original={}>"
+    )
+    assert late["images_without_alt"] == ["https://shop.example/real.png", ""]
 
 
 MIXED = {

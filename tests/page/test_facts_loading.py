@@ -103,8 +103,11 @@ def test_images_after_the_first_few_should_wait() -> None:
     first = "<img src=a.webp>" * FIRST_IMAGES
     assert facts(first)["images_not_lazy"] == []
     assert facts(f"{first}<img src=b.webp>")["images_not_lazy"] == ["https://a.example/b/b.webp"]
-    for late in ("loading=Lazy", "data-src=c.webp"):
+    plugins = ("lazy-src", "lazyload", "original", "delay-src", "wpfc-original-src", "cl-lazy-srcset")
+    for late in ("loading=Lazy", "data-src=c.webp", *(f"data-{name}=c.webp" for name in plugins)):
         assert facts(f"{first}<img src=b.webp {late}>")["images_not_lazy"] == []
+    for other in ("zoom-src", "src-2x", "orig-file", "mce-src"):  # for a closer look, or of an editor
+        assert facts(f"{first}<img src=b.webp data-{other}=c.webp>")["images_not_lazy"]
     pixels = "<img src=p.gif width=1 height=1><img src='data:image/gif;base64,R0'>" * FIRST_IMAGES
     assert facts(f"{pixels}<img src=b.webp>")["images_not_lazy"] == []
 

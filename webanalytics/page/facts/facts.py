@@ -12,7 +12,7 @@ from webanalytics.page.document import Element
 from webanalytics.page.facts.access import AccessElements, Names, access_facts
 from webanalytics.page.facts.head import ScriptElements, head_facts
 from webanalytics.page.facts.links import LinkElements, judged_links, read_links
-from webanalytics.page.facts.resources import LoadingElements, is_pixel, loading_facts
+from webanalytics.page.facts.resources import LoadingElements, is_pixel, late_source, loading_facts
 from webanalytics.page.facts.schema_org import structured_facts
 from webanalytics.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.page.structured.jsonld import JsonLdBlocks
@@ -152,7 +152,7 @@ class FactElements(Collector):
         """Return the address of an image; one to be loaded by scripts has it in another attribute."""
         source = (element.get("src") or "").strip()
         data = source[:5].lower() == "data:"
-        if (data or not source) and (later := (element.get("data-src") or "").strip()):
+        if (data or not source) and (later := late_source(element)):
             source, data = later, False
         return source[:_DATA_SHOWN] if data else self._absolute(source)[: self.max_length]
 

@@ -14,6 +14,7 @@ from webanalytics.page.declarations.unserved import DEFAULT_MAX_LINKS, SKETCH_SI
 from webanalytics.page.document import Element
 from webanalytics.page.facts.access import Names
 from webanalytics.page.facts.links import DEFAULT_MAX_URL, Resolver
+from webanalytics.page.facts.resources import late_source
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
 from webanalytics.urls import address, place_asked, place_hashes
 
@@ -135,7 +136,7 @@ class OutlinkElements(Collector):
         alt = fold(get("alt"))
         source = get("src") or ""
         if not source.strip() or source.lstrip()[:5].lower() == "data:":
-            source = get("data-src") or ""  # loaded by a script
+            source = late_source(element)
         for one in (source, *_candidates(get("srcset"))):
             if one.strip() and one.lstrip()[:5].lower() != "data:":
                 self._add(element, one, "image", alt)

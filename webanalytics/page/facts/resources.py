@@ -21,6 +21,9 @@ SMALL_IMAGE = 64
 LONGEST_POLICY = 2_000
 """Characters of a policy that are kept."""
 
+_LATE = re.compile(r"data-(?:(?:(?:\w+-)?(?:lazy|delay|lzl|original)-)?src(?:set)?|lazy(?:load)?|original)")
+"""Attributes with the address of an image that a script loads late, as of November 2026."""
+_FILE = re.compile(r"(?:https?:)?//\S+|[^\s{]+\.(?:jpe?g|png|gif|webp|avif|svg)(?:\?\S*)?", re.IGNORECASE)
 _LOADING = {
     "script": ("src",),
     "iframe": ("src",),
@@ -239,13 +242,16 @@ class LoadingElements(Collector):
             self.keep(self.without_srcset, self._absolute(source))
 
 
+def late_source(element: Element) -> str:
+    """Return the address of an image that a script loads late, "" for none."""
+    named = ((name, value.strip()) for name, value in element.attrib.items() if _LATE.fullmatch(name))
+    return next((value for name, value in named if name == "data-src" or _FILE.fullmatch(value)), "")
+
+
 def _waits(element: Element) -> bool:
     """Return whether an image is loaded late: by the browser, or by a script that reads another attribute."""
-    get = element.get
-    loading = get("loading")
-    if loading is not None and loading.strip().lower() == "lazy":
-        return True
-    return get("data-src") is not None or get("data-srcset") is not None or get("data-lazy-src") is not None
+    loading = element.get("loading") or ""
+    return loading.strip().lower() == "lazy" or any(map(_LATE.fullmatch, element.attrib))
 
 
 def _is_small(side: str | None) -> bool:
