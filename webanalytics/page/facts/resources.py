@@ -23,6 +23,7 @@ LONGEST_POLICY = 2_000
 
 _LATE = re.compile(r"data-(?:(?:(?:\w+-)?(?:lazy|delay|lzl|original)-)?src(?:set)?|lazy(?:load)?|original)")
 """Attributes with the address of an image that a script loads late, as of November 2026."""
+_READ = 2_000
 _FILE = re.compile(r"(?:https?:)?//\S+|[^\s{]+\.(?:jpe?g|png|gif|webp|avif|svg)(?:\?\S*)?", re.IGNORECASE)
 _LOADING = {
     "script": ("src",),
@@ -245,7 +246,7 @@ class LoadingElements(Collector):
 def late_source(element: Element) -> str:
     """Return the address of an image that a script loads late, "" for none."""
     named = ((name, value.strip()) for name, value in element.attrib.items() if _LATE.fullmatch(name))
-    return next((value for name, value in named if name == "data-src" or _FILE.fullmatch(value)), "")
+    return next((value for name, value in named if name == "data-src" or _FILE.fullmatch(value[:_READ])), "")
 
 
 def _waits(element: Element) -> bool:
