@@ -38,6 +38,8 @@ ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
         ('<p class=byline>By <a href="/authors/ann">Ann Lee</a>, who has read much about tea and coffee', ["Ann Lee"]),
         ('<p class=author>Added by <a href="/users/7">Ann Lee</a> about 2 months ago', ["Ann Lee"]),
         ("<h1>Tea</h1><p>Submitted by Ann Lee on May 4, 2022</p>", ["Ann Lee"]),
+        ('<p class=vcard><a class="url fn n" href="/ann">Ann Lee</a>', ["Ann Lee"]),
+        ('<h4>pub fn <a class="fn" href="#push">push</a>(self)</h4>', []),
         ('<div class="comment-list"><b class="author">Bo Wu</b></div>', []),
         ('<aside><b class="author">Bo Wu</b></aside>', []),
         ('<table><tr><th class="col-author_id">author_id<td class="col-author_id">6</table>', []),

@@ -290,10 +290,11 @@ def test_the_day_of_the_last_change_is_not_that_of_publication(language: str, li
     [
         "How to Pack Books, Plates and Lamps (rev 1), modified 2022-05-04 21:26:11z by 127.0.0.1, tags: tea.",
         "This page was generated in about\n0.006s by\nFossil 2.21 [3b14a1a09f] 2022-05-04 11:31:17",
+        "Version 1.60.0 (7737e0b5c 2022-05-04)",
     ],
 )
 def test_a_long_line_of_a_change_or_of_a_build_names_no_day_of_publication(line: str) -> None:
-    """The lines are those that MoinMoin and Fossil write below each page."""
+    """The lines are those that MoinMoin, Fossil and rustdoc write on each page."""
     html = f"<html lang=en><title>Tea</title><h1>Tea</h1>{PROSE}{{}}<div class=footer><p>{line}</div>"
     assert page_dates(Page(html.format(""))) is None
     written = page_dates(Page(html.format(f"<p>It was written by Ann on 2021-03-02. {PROSE}")))

@@ -50,7 +50,7 @@ _NOBODY = frozenset({
 _FAMILY_FIRST = re.compile(r"^([^,;]+),\s*([^,;]+)$")
 _BY_CLASS = re.compile(
     r"(?:^|[\s_-])(?:byline|authors?|writer|writtenby)(?:$|[\s_-])|author[-_]*(?:name|link)"
-    r"|byline[-_]*(?:name|author)|(?:^|\s)fn(?:$|\s)",
+    r"|byline[-_]*(?:name|author)|(?:^|\s)(?:vcard|h-card|(?:n|url) fn|fn (?:n|url))(?:$|\s)",
     re.IGNORECASE,
 )
 _NOT_A_BYLINE = re.compile(

@@ -80,8 +80,11 @@ _CHANGED = re.compile(
     r"|편집|수정됨|수정일|최종 ?수정|업데이트|แก้ไขครั้งล่าสุด|แก้ไขล่าสุด|อัปเดต|อัพเดต",
     re.IGNORECASE,
 )
+_BUILD = re.compile(r"\b[0-9a-f]{7,40}\s+\d{4}-\d\d-\d\d")  # "1.60.0 (7737e0b5c 2022-04-04)"
 # "(rev 1), modified 2022-05-04 21:26 by Ann", "generated in 0.006s by Fossil 2.21 [3b14a1a09f] 2022-05-04"
-_STAMPED = re.compile(rf"(?:{_CHANGED.pattern}|generated in).{{0,60}}?\d{{4}}-\d\d-\d\d", re.I | re.S)
+_STAMPED = re.compile(
+    rf"{_BUILD.pattern}|(?:{_CHANGED.pattern}|generated in).{{0,60}}?\d{{4}}-\d\d-\d\d", re.I | re.S
+)
 _LETTERS = r"[^\W\d_](?:[^\s\d.,()/|]|\.(?=[ก-ຮ]))*+"  # vowels of Hindi are marks; Thai has "เม.ย."
 _LINK = r"(?:\s+(?:de|del|di|do|of|da|d'|ta'|[คพ]\.ศ\.))?"
 _NAME, _DAY, _IN_YEAR = rf"(?P<name>{_LETTERS})\.?", r"(?P<day>\d{1,2})", r"(?P<year>(?:19|20)\d\d)"
@@ -253,7 +256,9 @@ def _told_apart(
     label = ""
     for shown in lines:
         line, label = label + shown, f"{shown} " if shown.endswith(":") and _CHANGED.search(shown) else ""
-        if len(line) > _LONGEST_LINE or not _YEAR.search(line.translate(_PLAIN)) or shown in _printed(page):
+        if len(line) > _LONGEST_LINE or not _YEAR.search(line.translate(_PLAIN)):
+            continue
+        if shown in _printed(page) or _BUILD.search(line):
             continue
         found = _CHANGED.search(line)
         if found or not only_changes:
