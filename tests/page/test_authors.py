@@ -19,6 +19,10 @@ def linked(data: object) -> str:
 ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
 
 
+def card(label: str, said: str) -> str:
+    return f'<meta name="twitter:label1" content="{label}"><meta name="twitter:data1" content="{said}">'
+
+
 @pytest.mark.parametrize(
     ("html", "authors"),
     [
@@ -51,6 +55,18 @@ ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
         ("<h1>Tea</h1><p>Jan. 3, 2024 by Ann Lee</p>", ["Ann Lee"]),
         ("<h1>Tea</h1><p>Posted on 12 May 2024, by Ann Lee Leave a comment</p>", ["Ann Lee"]),
         ("<h1>Tea</h1><p>Sold in May 2024 by Tea Society</p>", []),
+        (card("Written by", "Ann Lee"), ["Ann Lee"]),
+        (card("Verfasst von", "Ann Lee"), ["Ann Lee"]),
+        (card("Est. reading time", "Less than a minute"), []),
+        (card("Availability", "On order"), []),
+        ('<h1>Tea</h1><a href="/people/logina">Logina Lee</a>', ["Logina Lee"]),
+        ('<h1>Tea</h1><a href="/profile/login/">Log in or join</a>', []),
+        ('<h1>Tea</h1>Under <a href="https://creativecommons.org/licenses/by/4.0/">Attribution 4.0</a>', []),
+        ('<h1>Tea</h1><a href="https://social.example/profile/tea.example">Blue Sky</a>', []),
+        ('<div class="byline">Sat, 20 Dec, 2025 - 06:36<br>Ann Lee</div>', ["Ann Lee"]),
+        ('<div class="blog-author">Insights from<br>Ann Lee</div>', ["Ann Lee"]),
+        ('<span class="byline__category">Health</span><div class="author-description">Tea Taster</div>', []),
+        ('<p class="pricing-byline">billed annually</p>', []),
         ("<h1>Tea</h1><p>By default, leaves and water meet.</p>", []),
         ("<h1>Tea</h1><p>Stand by me, it said.</p>", []),
     ],

@@ -20,6 +20,7 @@ from webanalytics.page.text.publisher import (
     plain_name,
 )
 from webanalytics.page.visible_text import visible_text
+from webanalytics.urls import host_of, registrable_domain
 
 MOST_AUTHORS = 20
 """Most authors that are given of a page."""
@@ -29,10 +30,11 @@ _LONGEST_NAME, _LONGEST_BYLINE, _LONGEST_READ = 60, 160, 640
 _MOST_WORDS = 6
 _LINES_AFTER = 12
 # fmt: off
+_CARD = "twitter:data1"
 _METAS = (
     "author", "parsely-author", "sailthru.author", "article:author", "article:author_name",
     "og:article:author", "citation_author", "dc.creator", "dcterms.creator", "dc.creator.personalname", "byl",
-    "cxenseparse:author", "shareaholic:article_author_name", "rbauthors", "twitter:data1",
+    "cxenseparse:author", "shareaholic:article_author_name", "rbauthors", _CARD,
 )
 _CATALOGUE = frozenset({"citation_author", "dc.creator", "dcterms.creator", "dc.creator.personalname"})
 _NOT_PLACES = frozenset({
@@ -40,8 +42,9 @@ _NOT_PLACES = frozenset({
 })
 _NOBODY = frozenset({
     "about", "about the author", "admin", "administrador", "administrator", "all posts", "anonymous",
-    "author", "author name", "authors", "by", "comments", "contributor", "default", "editor", "follow",
-    "guest", "home", "member", "members", "moderator", "more", "n/a", "name", "new member", "none", "null",
+    "author", "author name", "authors", "by", "comments", "contact us", "contributor", "default", "editor",
+    "follow", "get in touch", "guest", "hello", "hi", "home", "in stock", "log in", "member", "members",
+    "moderator", "more", "n/a", "name", "new member", "none", "null",
     "op", "person", "posted by", "posts", "profile", "quote", "read more", "reply", "root", "share", "staff",
     "super user", "team", "the author", "undefined", "unknown", "us", "user", "view", "webmaster", "website",
     "wordpress", "written by",
@@ -54,12 +57,16 @@ _BY_CLASS = re.compile(
     re.IGNORECASE,
 )
 _NOT_A_BYLINE = re.compile(
-    r"comment|reply|related|recommend|sidebar|widget|testimonial|review|avatar|image|photo|social"
+    r"comment|reply|related|recommend|sidebar|widget|testimonial|review|avatar|image|photo|social|follow"
+    r"|categor|descri|pricing"
     r"|(?:^|[\s_-])(?:bio|date|title|role|job)(?:$|[\s_-])",
     re.IGNORECASE,
 )
 _WHOLE = ("html", "body", "main", "article", "svg")
-_AUTHOR_PAGE = re.compile(r"/(?:authors?|writers?|people|profile|staff|contributors?|by|experts?)/[^/?#]+")
+_AUTHOR_PAGE = re.compile(
+    r"/(?:authors?|writers?|people|profile|staff|contributors?|by|experts?)/"
+    r"(?!(?:log|sign)[-_]?(?:in|on|out|up)\b|register|account|\d\.\d)[^/?#]+"
+)
 _DONE = "written|posted|published|words|story|article|authored|added|submitted"
 _BY = (
     rf"(?:(?:{_DONE}|reviewed|text|created)?\s*by|auth?or(?:in)?|auteur|von|por|par|di|door|av|af|(?-i:oleh)|penulis"
@@ -70,6 +77,7 @@ _BY = (
 _LEAD = re.compile(
     rf"^(?:(?:[^.]{{1,40}}\.\s+)?{_BY}(?:\s*[:\-–—|]\s*|\s+)|[^\W\d_]{{2,20}}\s?[:：]\s*)", re.IGNORECASE
 )
+_OF_CARD = re.compile(rf"(?:{_BY}|\b(?:da|przez))\W*$", re.IGNORECASE)
 _ALONE = frozenset({"by", "written by", "posted by", "author"})
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # A name of several words begins with no small letter: "By default, ..." is none, nor is "By using ...".
@@ -89,7 +97,11 @@ _PERSON = re.compile(r"[A-Z][\w.'’-]+(?:\s+[A-Z][\w.'’-]*){1,3}")
 _BETWEEN = re.compile(r"\s*(?:[,;/&+]|[\s,](?:and|und|et|y|e|en|och|og|with)\s)\s*")
 _AND = re.compile(r"^(?:and|und|et|och|og|with)\s")
 _LINK = re.compile(r"\S*(?:://|\bwww\.)\S*")
-_NO_NAME = re.compile(r"@|\.(?:html?|php)\b|\b(?:19|20)\d\d\b", re.IGNORECASE)
+_NO_NAME = re.compile(
+    r"[@\[\]{}]|\.(?:html?|php)\b|\b(?:19|20)\d\d\b|testimonial|\b(?:from|of|with|for)$"
+    r"|^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?$",
+    re.IGNORECASE,
+)
 _DEGREE = re.compile(
     r"(?:[A-Z]{1,3}\.)+[A-Z]?\.?|Ph\.?\s?D\.?|MD|RN|BSN|MSN|MPH|MBA|MS|MA|BA|BS|JD|Esq\.?|RDN?|LD|CFP®?|CEPF®?"
     r"|CPA|DVM|DDS|DO|PT|DPT|LMFT|LCSW|PsyD|NP|PA-C|[A-Z]{2,5}®|CFA|CPT|FACLM|FNP|MSc|BSc|EdD|PharmD|CSCS|[IVX]+"
@@ -190,6 +202,8 @@ def _metas(page: Page) -> Iterator[str]:
     """Yield the contents of the meta elements of the first name that names anybody."""
     for name in _METAS:
         found = page.metas(name)
+        if name == _CARD and not all(map(_OF_CARD.search, page.metas("twitter:label1"))):
+            continue  # it is of the price, or of the time that it takes to read
         if any(map(_has_name, found)):
             yield from (_FAMILY_FIRST.sub(r"\2 \1", text) if name in _CATALOGUE else text for text in found)
             return
@@ -267,8 +281,14 @@ def _leads_to_author(element: Element) -> bool:
 
 
 def _linked(page: Page) -> Iterator[str]:
-    """Yield the texts of links to the page of an author."""
-    return _links(page, _leads_to_author)
+    """Yield the texts of links to the page of an author on the same site."""
+    own = registrable_domain(host_of(page.final_url))
+
+    def wanted(element: Element) -> bool:
+        host = host_of(element.get("href") or "")
+        return _leads_to_author(element) and (not host or registrable_domain(host) == own)
+
+    return _links(page, wanted)
 
 
 def _spoken(page: Page) -> Iterator[str]:
