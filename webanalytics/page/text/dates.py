@@ -83,7 +83,7 @@ _CHANGED = re.compile(
 # "(rev 1), modified 2022-05-04 21:26 by Ann", "generated in 0.006s by Fossil 2.21 [3b14a1a09f] 2022-05-04"
 _STAMPED = re.compile(rf"(?:{_CHANGED.pattern}|generated in).{{0,60}}?\d{{4}}-\d\d-\d\d", re.I | re.S)
 _LETTERS = r"[^\W\d_](?:[^\s\d.,()/|]|\.(?=[ก-ຮ]))*+"  # vowels of Hindi are marks; Thai has "เม.ย."
-_LINK = r"(?:\s+(?:de|del|di|do|of|da|d'|ta'|[คพ]\.ศ\.))?"
+_LINK = r"(?:\s+(?:d'|(?:de|del|di|do|of|da|ta'|[คพ]\.ศ\.)(?!\w)))?"  # "December" begins with one
 _NAME, _DAY, _IN_YEAR = rf"(?P<name>{_LETTERS})\.?", r"(?P<day>\d{1,2})", r"(?P<year>(?:19|20)\d\d)"
 _NAMED = tuple(
     re.compile(pattern, re.IGNORECASE)
