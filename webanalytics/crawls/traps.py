@@ -208,6 +208,7 @@ class Traps:
         self._closed_roots: set[str] = set()
         self._parameters: dict[tuple[str, bool], _Parameter] = {}  # by name, numbers of sessions apart
         self._texts: dict[str, int] = {}  # hashes, by address with and without each of its parameters
+        self._others: set[int] = set()  # addresses and hashes of further texts under values of a parameter
         self._seen: set[str] = set()  # texts of all pages
 
     def trace(self, url: str) -> Trace:
@@ -228,13 +229,12 @@ class Traps:
         lines = np.array(page.lines, np.uint32)
         if pattern.numbered:
             barren = not news and self._known.share_new(pattern.family, hashes) < NEW_SHARE
+            self._known.add(pattern.family, hashes)
         else:
             barren = not pictures and bool(page.text) and page.text in self._seen
         self._seen.add(page.text)
         same = barren and bool(pattern.names)
         same = same and self._known.share_new(f"{pattern.family}=", lines) < NEW_SHARE
-        if pattern.numbered:
-            self._known.add(pattern.family, hashes)
         # What queries of this path will be compared with.
         self._known.add(f"{pattern.family}=" if pattern.names else f"{pattern.key}?=", lines)
         if not pattern.names:
@@ -299,8 +299,7 @@ class Traps:
             family.astray += barren
             return
         low, high, count = self._sequences.get(name, (number, number, 0))
-        low, high, count = min(low, number), max(high, number), count + 1
-        self._sequences[name] = [low, high, count]
+        low, high, count = self._sequences[name] = [min(low, number), max(high, number), count + 1]
         if barren:
             if len(family.sequences) < 2:  # whether they are several is all that is asked
                 family.sequences.add(name)
@@ -359,9 +358,10 @@ class Traps:
         for bare, name, value in without_each(url):
             key = name, is_session(name, value)
             known = self._parameters.setdefault(key, _Parameter(key[1]))
+            other = hash((bare, text))  # the pages of a thread are others than its first
             if bare not in self._texts:
                 known.first += 1
-            elif self._texts[bare] == text and not (news and not known.session):
+            elif (self._texts[bare] == text or other in self._others) and (known.session or not news):
                 known.equal += 1
                 if not known.session:
                     known.pages.add(bare)
@@ -372,6 +372,7 @@ class Traps:
                     self._families.setdefault(pattern.key, _Family()).needless = True
             else:
                 known.different += 1
+                self._others.add(other)
             self._texts.setdefault(bare, text)
         self._texts.setdefault(url, text)
 
