@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from urllib.parse import quote, unquote
 
 import pytest
@@ -104,3 +105,29 @@ def test_forms_that_hand_on_where_to_go_back_to_are_left(seed: int) -> None:
     )
     assert ("next=…", "parameter") in {(row["pattern"], row["kind"]) for row in found.traps}
     assert len([row for row in found.rows if "next=" in row]) < 40
+
+
+def threads(path: str) -> Made | None:
+    """Return 60 threads of three pages with eight posts each, and an address for each post.
+
+    The list of the threads leads to the last post of each.
+    """
+    where, _, query = path.partition("?")
+    if where == "/":
+        last = [(f"/t{number}?post={number * 24 + 24}", f"/t{number}") for number in range(60)]
+        return Made([*chain(*last)], "All threads")
+    asked = int(query.rpartition("=")[2] or 1)
+    page = (asked - 1) % 24 // 8 + 1 if query.startswith("post=") else asked
+    first = int(where[2:]) * 24 + (page - 1) * 8
+    posts = [f"{where}?post={post}" for post in range(first + 1, first + 9)]
+    return Made([*posts, *(f"{where}?page={number}" for number in (2, 3))], words((where, page)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_addresses_of_posts_that_show_a_page_of_their_thread_are_left(seed: int) -> None:
+    found = crawl(threads, seed=seed)
+    assert {f"/t{number}{page}" for number in range(60) for page in ("", "?page=2", "?page=3")} <= set(
+        found.rows
+    )
+    assert ("post=…", "parameter") in {(row["pattern"], row["kind"]) for row in found.traps}
+    assert len([row for row in found.rows if "post=" in row]) < 60 * 24 / 2

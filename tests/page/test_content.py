@@ -329,6 +329,16 @@ def test_a_list_of_goods_with_an_order_form_for_each_is_no_product() -> None:
     assert content(Page(_shop(12, 6), "https://light.example/collections/lamps")).page_type != "product"
 
 
+@pytest.mark.parametrize(("own", "is_list"), [("", True), ("<h1>Lamps of my house</h1>", False)])
+def test_articles_that_lead_to_their_own_pages_are_a_list(own: str, is_list: bool) -> None:
+    posts = "".join(
+        f'<article><h1><a href="/{n}">Lamp {n}</a></h1><p>Ann Lee, 4 May 202{n}<p>{PROSE}</article>'
+        for n in range(4)
+    )
+    kind = content(Page(f"<title>Light</title><main>{own}{posts}</main>", "https://a.example/")).page_type
+    assert (kind == "listing") is is_list
+
+
 def test_what_customers_say_of_a_product_is_beside_it() -> None:
     review = "I bought it for my hall in May, and it has not let me down on a single evening since then."
     page = Page(

@@ -6,6 +6,7 @@ import time
 from datetime import date, timedelta
 
 import pytest
+from babel.dates import format_date
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -206,6 +207,12 @@ def test_the_day_is_that_of_the_pages_own_time_zone(
 )  # fmt: skip
 def test_datelines(line: str, language: str) -> None:
     assert days_in(line, language) == {DAY}
+
+
+@pytest.mark.parametrize("language", ["en", "de", "nl", "es", "it", "pt", "ca", "da", "sv", "nb", "hr", "hu"])
+def test_december_is_no_word_of_that_stands_before_a_month(language: str) -> None:
+    december = format_date(date(2021, 12, 22), "d MMMM y", language)
+    assert days_in(december, language) == {date(2021, 12, 22)}
 
 
 @pytest.mark.parametrize(

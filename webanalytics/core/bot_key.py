@@ -18,7 +18,6 @@ from webanalytics.errors import MissingExtraError, ParameterError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-WELL_KNOWN: Final = "/.well-known/http-message-signatures-directory"
 VALID_SECONDS: Final = 300
 _AGENT = re.compile(r"https://[a-z0-9.-]+(?::\d{1,5})?")
 
@@ -70,7 +69,7 @@ class BotKey(Unpicklable):
         return cls(file)
 
     def directory(self) -> str:
-        """Return the file with the public key, which the agent publishes at `WELL_KNOWN`."""
+        """Return the file that the agent publishes at ``/.well-known/http-message-signatures-directory``."""
         key = {**self._public, "kid": self.key_id, "use": "sig", "alg": "EdDSA"}
         return json.dumps({"keys": [key]}, indent=2) + "\n"
 

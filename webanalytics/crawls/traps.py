@@ -9,7 +9,7 @@ answer: pages are judged in the crawl's order.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from mmap import mmap
@@ -159,11 +159,6 @@ class Trap:
         return self.family.fetched if self.family else self.seen
 
     @property
-    def said(self) -> str:
-        """What it is in one word or a few."""
-        return "a parameter that changes nothing" if self.kind == "parameter" else "endless"
-
-    @property
     def spares(self) -> bool:
         """Whether some of its addresses are fetched all the same, for they bring something new."""
         return self.whatever and self.family is not None and min(self.family.dull.values()) <= DULL
@@ -208,6 +203,8 @@ class Traps:
         self._closed_roots: set[str] = set()
         self._parameters: dict[tuple[str, bool], _Parameter] = {}  # by name, numbers of sessions apart
         self._texts: dict[str, int] = {}  # hashes, by address with and without each of its parameters
+        # by address and text: further pages of a list or thread, and what may turn out to be one of them
+        self._paged, self._alone = set[int](), defaultdict[int, list[_Parameter]](list)
         self._seen: set[str] = set()  # texts of all pages
 
     def trace(self, url: str) -> Trace:
@@ -228,13 +225,12 @@ class Traps:
         lines = np.array(page.lines, np.uint32)
         if pattern.numbered:
             barren = not news and self._known.share_new(pattern.family, hashes) < NEW_SHARE
+            self._known.add(pattern.family, hashes)
         else:
             barren = not pictures and bool(page.text) and page.text in self._seen
         self._seen.add(page.text)
         same = barren and bool(pattern.names)
         same = same and self._known.share_new(f"{pattern.family}=", lines) < NEW_SHARE
-        if pattern.numbered:
-            self._known.add(pattern.family, hashes)
         # What queries of this path will be compared with.
         self._known.add(f"{pattern.family}=" if pattern.names else f"{pattern.key}?=", lines)
         if not pattern.names:
@@ -299,8 +295,7 @@ class Traps:
             family.astray += barren
             return
         low, high, count = self._sequences.get(name, (number, number, 0))
-        low, high, count = min(low, number), max(high, number), count + 1
-        self._sequences[name] = [low, high, count]
+        low, high, count = self._sequences[name] = [min(low, number), max(high, number), count + 1]
         if barren:
             if len(family.sequences) < 2:  # whether they are several is all that is asked
                 family.sequences.add(name)
@@ -317,8 +312,7 @@ class Traps:
         # them stands.
         filters = family.equal >= BARREN_SOON and len(family.names_equal) > 1
         whatever = (family.same >= SAME and bool(pattern.names)) or filters
-        several = len(family.names) > 1 and len(family.sequences) != 1
-        soon = several or kind_of(pattern) == "calendar"
+        soon = (len(family.names) > 1 and len(family.sequences) != 1) or kind_of(pattern) == "calendar"
         limit = BARREN_AGAIN if again else BARREN_SOON if soon else BARREN
         enough = 1 if soon or again else CHAIN
         certain = soon or again or whatever or family.same >= SAME
@@ -359,12 +353,13 @@ class Traps:
         for bare, name, value in without_each(url):
             key = name, is_session(name, value)
             known = self._parameters.setdefault(key, _Parameter(key[1]))
+            shown = hash((bare, text))
+            same = self._texts.get(bare) == text or (shown in self._paged and not pattern.is_list)
             if bare not in self._texts:
                 known.first += 1
-            elif self._texts[bare] == text and not (news and not known.session):
+            elif same and (known.session or not news):
                 known.equal += 1
-                if not known.session:
-                    known.pages.add(bare)
+                known.pages.add(bare)
                 known.places &= name in dict(places_of(url))
                 if len(known.values) < PLAIN_VALUES:
                     known.values.add(value)
@@ -372,8 +367,13 @@ class Traps:
                     self._families.setdefault(pattern.key, _Family()).needless = True
             else:
                 known.different += 1
+                self._alone[shown].append(known)
+                if pattern.is_list:
+                    self._paged.add(shown)
+                    for other in self._alone.pop(shown)[:-1]:
+                        other.different -= 1
             self._texts.setdefault(bare, text)
-        self._texts.setdefault(url, text)
+        self._texts[url] = text
 
     def refuses(self, url: str, trace: Trace) -> Trap | None:
         """Return the trap that an address belongs to, None if it may be fetched."""
@@ -425,8 +425,10 @@ class Traps:
         """Return what to say of each family that was left, given how many addresses each refused."""
         if self._handling != "stop":
             return []
+        said = {"parameter": "a parameter that changes nothing"}
         return [
-            f"{trap.pattern} was left as {trap.said}{', but for what brings something new,' * trap.spares}"
+            f"{trap.pattern} was left as {said.get(trap.kind, 'endless')}"
+            f"{', but for what brings something new,' * trap.spares}"
             f"{f' after {trap.fetched:,} of its pages' * (trap.fetched > 0)}, with "
             f"{skipped.get(trap.pattern, 0):,} known addresses not fetched."
             for trap in self._found.values()

@@ -33,7 +33,7 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage, Rule
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.schema import frame_of, make_series
+from webanalytics.runs.frames.schema import frame_of, is_missing, make_series
 from webanalytics.runs.storage.lazy_columns import stored
 from webanalytics.thresholds import PRIORITIES
 
@@ -274,7 +274,7 @@ def _differing(earlier: Judged, later: Judged, again: Judged | None) -> Iterator
                 continue
             for name, old, new, *twice in fields_of(column, *values, *_again(again, column, url, audits)):
                 if not _same(column, old, new) and not (twice and is_noise(old, new, twice[0])):
-                    yield url, name, None if _missing(old) else old, None if _missing(new) else new
+                    yield url, name, None if is_missing(old) else old, None if is_missing(new) else new
 
 
 def _compared(earlier: Judged, later: Judged, url: str, whole: frozenset[str]) -> frozenset[str]:
@@ -303,7 +303,7 @@ def _cells(side: Judged, column: str, urls: Sequence[str], audits: Sequence[Judg
     finals = (side.site.addresses.final[row] for row in rows)
     texts = (_at(pages[name], rows) if name in pages else repeat(None) for name in CONTENT_COLUMNS)
     for final, *said in zip(finals, *texts, strict=False):
-        visible, main, note = (None if _missing(value) else value for value in said)
+        visible, main, note = (None if is_missing(value) else value for value in said)
         yield shared[0].content(final, visible, main, note, shared[1:]).text
 
 
@@ -315,13 +315,9 @@ def _at(column: pd.Series, rows: list[int]) -> Iterator[Any]:
     return (cells[row] for row in rows)
 
 
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
-
-
 def _same(column: str, old: Any, new: Any) -> bool:
-    if _missing(old) or _missing(new):  # of a declared column: nobody looked
-        return not is_own(column) or (_missing(old) and _missing(new))
+    if is_missing(old) or is_missing(new):  # of a declared column: nobody looked
+        return not is_own(column) or (is_missing(old) and is_missing(new))
     return is_same(column, old, new)
 
 

@@ -18,7 +18,7 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.storage.folders import reading
 from webanalytics.core.strings import counted, did_you_mean
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.schema import frame_of
+from webanalytics.runs.frames.schema import frame_of, is_missing
 
 FIELDS = (
     *("status", "http_status", "error", "final_url", "title", "description", "canonical", "robots"),
@@ -180,7 +180,7 @@ def _dates(runs: Sequence[folders.Run]) -> pd.DatetimeIndex:
 
 
 def _same(name: str, old: Any, new: Any) -> bool:
-    missing = [value is None or value is pd.NA or value != value for value in (old, new)]
+    missing = [is_missing(value) for value in (old, new)]
     return all(missing) if any(missing) else is_same(name, old, new)
 
 

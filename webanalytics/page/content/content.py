@@ -182,8 +182,9 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     elsewhere = leads_elsewhere(blocks, column)
     measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
     kinds = softmax(trained.page.raw(measured[:, None]))[0]
-    is_archive = _ARCHIVE.fullmatch(parts_of(page.url).path)
-    if known := "product" if _sells_one(page, column) else "listing" if is_archive else None:
+    is_list = TYPES[int(np.argmax(kinds))] == "article" and _lists_articles(blocks, column)
+    is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
+    if known := "product" if _sells_one(page, column) else "listing" if is_list else None:
         kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
     chances = np.where(elsewhere, 0, logistic(trained.block.raw(table)[:, 0]))
@@ -210,6 +211,16 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
     fields = [element.get("name") for element in page.document.tagged["input"]]
     # Some pages have a second form that stays in view; a list of goods may have one for each.
     return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
+
+
+def _lists_articles(blocks: Blocks, column: Mapping[str, Numbers]) -> bool:
+    """Return whether a page without a main heading of its own is mostly articles whose headings are links."""
+    leads, chars = column["link_share"] > 0.5, column["chars"]
+    heading = np.logical_or.reduce([column[f"is_h{level}"] for level in range(1, 5)])
+    parts = [slice(blocks.starts[node], blocks.ends[node]) for node in _marked(blocks, {"article"})]
+    listed = [float(chars[part].sum()) for part in parts if leads[part][heading[part]][:1].any()]
+    mostly = len(listed) > 1 and 2 * sum(listed) >= float(chars.sum())
+    return mostly and not (column["is_h1"] * ~leads).any()
 
 
 def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:

@@ -86,7 +86,7 @@ _STAMPED = re.compile(
     rf"{_BUILD.pattern}|(?:{_CHANGED.pattern}|generated in).{{0,60}}?\d{{4}}-\d\d-\d\d", re.I | re.S
 )
 _LETTERS = r"[^\W\d_](?:[^\s\d.,()/|]|\.(?=[ก-ຮ]))*+"  # vowels of Hindi are marks; Thai has "เม.ย."
-_LINK = r"(?:\s+(?:de|del|di|do|of|da|d'|ta'|[คพ]\.ศ\.))?"
+_LINK = r"(?:\s+(?:d'|(?:de|del|di|do|of|da|ta'|[คพ]\.ศ\.)(?!\w)))?"  # "December" begins with one
 _NAME, _DAY, _IN_YEAR = rf"(?P<name>{_LETTERS})\.?", r"(?P<day>\d{1,2})", r"(?P<year>(?:19|20)\d\d)"
 _NAMED = tuple(
     re.compile(pattern, re.IGNORECASE)

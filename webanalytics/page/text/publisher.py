@@ -41,7 +41,7 @@ def page_publisher(page: Page) -> dict[str, str | None] | None:
                 "url": page.urljoin(url) if url else None,
                 "logo": page.urljoin(logo) if logo else None,
             }
-    name = next(filter(_is_name, page.metas(*_SITE_NAMES)), "")
+    name = next((name for name in page.metas(*_SITE_NAMES) if "://" not in name), "")
     return {"name": plain_name(name), "url": None, "logo": None} if name else None
 
 
@@ -54,14 +54,16 @@ def identified_items(page: Page) -> dict[str, dict[str, Any]]:
 def _candidates(page: Page, identified: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for item in jsonld(page):
         yield from named_objects(item.get("publisher"), identified)
-    yield from filter(_is_organisation, jsonld(page))
+    for item in jsonld(page):
+        if any(name in _ORGANISATIONS or name.endswith("Organization") for name in types_of(item)):
+            yield item
 
 
 def named_objects(value: Any, identified: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield what a property names as objects: references resolved, plain names as objects with a name."""
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, str) and part.strip():
-            yield identified.get(part, {"name": part} if _is_name(part) else {})
+            yield identified.get(part, {} if "://" in part else {"name": part})
         elif isinstance(part, dict):
             for _ in range(_MAX_REFERENCES):
                 known = part.keys() - {"@id", "@type", "@context"}
@@ -69,14 +71,6 @@ def named_objects(value: Any, identified: dict[str, dict[str, Any]]) -> Iterator
                     break
                 part = identified[part["@id"]]
             yield part
-
-
-def _is_organisation(item: dict[str, Any]) -> bool:
-    return any(name in _ORGANISATIONS or name.endswith("Organization") for name in types_of(item))
-
-
-def _is_name(text: str) -> bool:
-    return bool(text.strip()) and "://" not in text
 
 
 def plain_name(value: Any) -> str:

@@ -116,7 +116,8 @@ def is_missing(value: Any) -> bool:
     >>> [is_missing(value) for value in (None, float("nan"), pd.NaT, "", [None], {})]
     [True, True, True, False, False, False]
     """
-    return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
+    known = value is None or value is pd.NA or value is pd.NaT
+    return known or (isinstance(value, (float, np.generic)) and bool(value != value))
 
 
 def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, index: pd.Index) -> pd.Series:

@@ -29,6 +29,7 @@ from webanalytics.runs.frames.arrow import (
     plain_values,
     unpacked,
 )
+from webanalytics.runs.frames.schema import is_missing
 from webanalytics.runs.storage.store import (
     NAMED_DIGITS,
     DamagedPartError,
@@ -225,7 +226,7 @@ class RowParts:
             if kind == "string":
                 return plain_values(array)
             cells = unpacked(array, kind, field, pd.RangeIndex(len(array)))
-            return [None if _is_missing(cell) else cell for cell in cells.tolist()]
+            return [None if is_missing(cell) else cell for cell in cells.tolist()]
         except (Unreadable, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise DamagedPartError(self.folder, self._parts[number].name) from None
 
@@ -308,10 +309,6 @@ def _lacking(layouts: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the facts that no row of tables has."""
     found = [set(layout["attrs"].get("webanalytics", {}).get("lacking", ())) for layout in layouts]
     return sorted(set.intersection(*found)) if found else []
-
-
-def _is_missing(cell: Any) -> bool:
-    return cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell)
 
 
 def _object_bytes(array: Any) -> int:
