@@ -228,7 +228,10 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         if result is not None and (len(result) or not ended):
             self.audit, self.frame = audit, frame
             self._show(result)
-        found = outcome(frame, ended, total, seconds)
+        least = audit is not None and audit.origin.crawl is not None
+        if audit is not None and least and ended:  # more addresses than it had begun to fetch
+            self.form.bar.max = total = len(audit) + int(audit.skipped["reason"].eq("limit").sum())
+        found = outcome(frame, ended, total, seconds, least)
         tone = "warning" if run.remarks and found.tone == "good" else found.tone
         self._failures.value = found.failures
         self.form.bar.bar_style = BARS[tone]
@@ -304,11 +307,10 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             self._written.outputs = ()
             self._say("Starting …")
 
-    def _progress(self, done: int, total: int, note: str) -> None:
+    def _progress(self, done: int, total: int, said: str) -> None:
         self.form.bar.max = max(1, total)
         self.form.bar.value = done
-        counts = [f"{done:,} of {total:,} answers"] * bool(total)
-        self._say(" · ".join([*counts, *([note] if note else [])]) or "Starting …")
+        self._say(said or "Starting …")
 
     def _say(self, text: str, tone: str = "plain") -> None:
         self.message = text = of_fields(text)

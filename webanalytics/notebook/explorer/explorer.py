@@ -80,9 +80,10 @@ class Explorer(anywidget.AnyWidget):
         there = can_be_judged(frame)
         past = None if audit is None or audit._selected() is not None else audit.history
         first = head(audit) if audit is not None else Head("")
+        notes = (first.stopped, "" if self._told else first.warning)
         is_long = len(pages) > MANY_PAGES
         content = {
-            "head": {"site": clean(first.site), "notes": [clean(line, 1_000) for line in first[1:] if line]},
+            "head": {"site": clean(first.site), "notes": [clean(line, 1_000) for line in notes if line]},
             "table": table(pages),
             "summary": summary(pages) | ({} if is_long else words_and_bars(pages, past)),
             "issues": {"there": there, "at_once": there and not is_long},
