@@ -14,6 +14,7 @@ import pandas as pd
 
 from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_width, text_widths
 from webanalytics.errors import choice
+from webanalytics.notebook.explorer.summary import cell
 from webanalytics.notebook.explorer.table import as_text, clean, label
 from webanalytics.runs.frames.output_files import write_csv, write_frame
 from webanalytics.runs.frames.schema import is_missing
@@ -155,8 +156,8 @@ def _facts(row: Mapping[str, Any]) -> list[str]:
         if isinstance(value, str):
             shown = value
         else:
-            whole = float(value).is_integer()
-            shown = f"{value:.0f}" if name == "http_status" else f"{value:,.0f}" if whole else f"{value:,.2f}"
+            counted = float(value).is_integer() and name != "http_status"
+            shown = f"{value:,.0f}" if counted else cell(float(value))
         text = f"{unit} {shown}" if unit in _BEFORE else f"{shown} {unit}"
         found.append(clean(text.strip(), 60))
     return found
