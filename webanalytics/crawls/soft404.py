@@ -18,8 +18,10 @@ import pandas as pd
 
 from webanalytics.audits.content.duplicates import jaccard, shingles
 from webanalytics.audits.content.words import words
+from webanalytics.core.messages import ADVICE
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.fetching.response import PASSWORD
 from webanalytics.runs.storage.lazy_columns import values_of_column
 from webanalytics.urls import parts_of
 
@@ -36,6 +38,7 @@ LONGEST_ADDRESSES = 1_000
 MOST_BYTES = 500_000
 """Bytes of an answer that are read."""
 
+_LOG_IN = re.compile(r"(?i)\b(?:log[- ]?[io]n|sign[- ]?in|anmeld\w+|connexion|iniciar sesi[oó]n)\b")
 _INDEX = re.compile(r"/(?:index|default|home)?(?:\.\w{2,5})?", re.IGNORECASE)
 
 
@@ -93,6 +96,7 @@ class Probe:
     place: str
     answer: Seen
     missing: bool = False
+    asks: bool = False  # whether it is a page to log in
 
     def matches(self, page: Seen) -> bool:
         """Return whether a page is the same answer; a right one is compared word for word."""
@@ -143,13 +147,15 @@ async def _asked(fetcher: Fetcher, url: str) -> Probe | None:
         answer = await fetcher.fetch(url, max_bytes=MOST_BYTES, error_pages=True)
         content: bytes | str = answer.content
         end, kind, missing = answer.final_url, answer.content_type, False
+        asks = PASSWORD.search(answer.content.lower()) is not None
     except FetchError as error:
         if error.http_status not in (404, 410) or not error.content:
             return None
-        content, end, missing = error.content, error.final_url or url, True
+        content, end, missing, asks = error.content, error.final_url or url, True, False
         kind = "" if error.headers is None else error.headers.get("Content-Type", "")
     try:
-        return Probe(url, await asyncio.to_thread(_read, content, url, end, kind), missing)
+        said = await asyncio.to_thread(_read, content, url, end, kind)
+        return Probe(url, said, missing, asks and _LOG_IN.search(said.title) is not None)
     except RowError:
         return None
 
@@ -167,8 +173,10 @@ def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> 
     return Seen(url, final_url, page.title, main_text(page), page.visible_text)
 
 
-async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> frozenset[str]:
+async def soft_404s(fetcher: Fetcher, pages: SeenPages, tell: Callable[[str], object]) -> frozenset[str]:
     """Return the addresses, as given, of the pages that say "not found" with status 200.
+
+    Where such an address shows a page to log in, pages like it are no missing ones: how many is told.
 
     Each origin is asked for an address that cannot exist, and so are folders in which several pages have one
     title or one text: some sites answer 404 in general and 200 in their shop. Nothing can be said of the
@@ -182,11 +190,13 @@ async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> frozenset[str]:
     """
     origins = pages.by_origin()
     chosen = sorted(origins, key=lambda origin: -len(origins[origin]))[:MOST_ORIGINS]
-    found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin]) for origin in chosen))
+    found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin], tell) for origin in chosen))
     return frozenset().union(*found)
 
 
-async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> set[str]:
+async def _of_origin(
+    fetcher: Fetcher, origin: str, pages: SeenPages, tell: Callable[[str], object]
+) -> set[str]:
     home = f"{origin}/"
     everywhere = await probe(fetcher, home)
     soft: set[str] = set()
@@ -195,6 +205,10 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> set[str
         if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
             return set()
         soft.update(await asyncio.to_thread(_matching, everywhere, pages))
+        if everywhere.asks and len(soft) > 1:  # one may be the page to log in itself
+            said = f"{len(soft):,} pages of {urlsplit(origin).netloc} show a page to log in."
+            tell(f"{said} {ADVICE['wall'].effect}.")
+            return set()
         if not everywhere.missing:
             return soft
     suspected = await asyncio.to_thread(suspects, pages)
