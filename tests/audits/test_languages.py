@@ -283,7 +283,7 @@ def test_each_reason_for_no_score_is_said_in_the_language(language: str) -> None
 
 COMPOSED = {
     *("(recommended", "below", "addresses", "links", "link", "None", "reads"),
-    *("(HTTP", "consent", "refusal", "proxy", "site"),
+    *("(HTTP", "consent", "refusal", "proxy", "site", "refused"),
     *("at", "instead", "fetched", "lines", "noindex:", "nofollow:", "h1", "h2", "Entries", "robots."),
 }
 """Words of sentences that the package puts together of parts: examples of them stand above."""

@@ -230,7 +230,7 @@ def test_odd_pages_are_no_trouble() -> None:
         async with Fetcher(SETTINGS) as fetcher:
             return await soft_404s(
                 fetcher,
-                SeenPages([page.url for page in pages], [page.final_url for page in pages], said),
+                SeenPages([page.url for page in pages], [page.final_url for page in pages], said, range(3)),
                 print,
             )
 

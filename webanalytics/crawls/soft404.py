@@ -41,6 +41,8 @@ MOST_BYTES = 500_000
 _LOG_IN = re.compile(r"(?i)\b(?:log[- ]?[io]n|sign[- ]?in|anmeld\w+|connexion|iniciar sesi[oó]n)\b")
 _INDEX = re.compile(r"/(?:index|default|home)?(?:\.\w{2,5})?", re.IGNORECASE)
 
+Tell = Callable[[str], object]
+
 
 class Seen(NamedTuple):
     """A page that was read with status 200: its address, where it ended, its title, main and visible text."""
@@ -52,41 +54,33 @@ class Seen(NamedTuple):
     visible: str = ""
 
 
+@dataclass(frozen=True)
 class SeenPages(Iterable[Seen]):
     """Pages that were read; of those in a folder, titles and texts are read each time anew."""
 
-    def __init__(
-        self,
-        urls: Sequence[str],
-        final_urls: Sequence[str],
-        texts: Callable[[Sequence[int]], Iterator[tuple[str, str, str]]],
-        places: Sequence[int] | None = None,
-    ) -> None:
-        self._urls, self._final_urls, self._texts = urls, final_urls, texts
-        self._places = range(len(urls)) if places is None else places
+    urls: Sequence[str]
+    final_urls: Sequence[str]
+    texts: Callable[[Sequence[int]], Iterator[tuple[str, str, str]]]
+    places: Sequence[int]
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
     def __iter__(self) -> Iterator[Seen]:
-        for place, said in zip(self._places, self._texts(self._places), strict=True):
-            yield Seen(self._urls[place], self._final_urls[place], *said)
+        for place, said in zip(self.places, self.texts(self.places), strict=True):
+            yield Seen(self.urls[place], self.final_urls[place], *said)
 
     def only(self, is_wanted: Callable[[str], bool]) -> SeenPages:
         """Return those that ended where it is wanted."""
-        places = [place for place in self._places if is_wanted(self._final_urls[place])]
-        return SeenPages(self._urls, self._final_urls, self._texts, places)
+        return replace(self, places=[place for place in self.places if is_wanted(self.final_urls[place])])
 
     def by_origin(self) -> dict[str, SeenPages]:
         """Return the pages of each origin."""
         found: defaultdict[str, list[int]] = defaultdict(list)
-        for place in self._places:
-            if (origin := _origin(self._final_urls[place])) is not None:
+        for place in self.places:
+            if (origin := _origin(self.final_urls[place])) is not None:
                 found[origin].append(place)
-        return {
-            origin: SeenPages(self._urls, self._final_urls, self._texts, places)
-            for origin, places in found.items()
-        }
+        return {origin: replace(self, places=places) for origin, places in found.items()}
 
 
 @dataclass(frozen=True)
@@ -173,7 +167,7 @@ def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> 
     return Seen(url, final_url, page.title, main_text(page), page.visible_text)
 
 
-async def soft_404s(fetcher: Fetcher, pages: SeenPages, tell: Callable[[str], object]) -> frozenset[str]:
+async def soft_404s(fetcher: Fetcher, pages: SeenPages, tell: Tell) -> frozenset[str]:
     """Return the addresses, as given, of the pages that say "not found" with status 200.
 
     Where such an address shows a page to log in, pages like it are no missing ones: how many is told.
@@ -194,9 +188,7 @@ async def soft_404s(fetcher: Fetcher, pages: SeenPages, tell: Callable[[str], ob
     return frozenset().union(*found)
 
 
-async def _of_origin(
-    fetcher: Fetcher, origin: str, pages: SeenPages, tell: Callable[[str], object]
-) -> set[str]:
+async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages, tell: Tell) -> set[str]:
     home = f"{origin}/"
     everywhere = await probe(fetcher, home)
     soft: set[str] = set()
@@ -268,7 +260,7 @@ def seen_in(frame: pd.DataFrame) -> SeenPages:
         chosen = read[["title", "text", "visible_text"]].iloc[list(places)]
         return zip(*(_texts(chosen[name]) for name in chosen), strict=True)
 
-    return SeenPages(urls, ends, said)
+    return SeenPages(urls, ends, said, range(len(urls)))
 
 
 def _texts(column: pd.Series) -> Iterator[str]:

@@ -170,24 +170,19 @@ def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.Dat
         some = isinstance(frame, Audit) and len(operations) < len(OPERATIONS)
         made: pd.DataFrame | Audit = _only(frame.raw, operations) if some else frame
         return made
-    frames = [_as_in_an_audit(name, frame) for name, frame in done]
+    frames = [
+        frame.rename(columns={"keywords": "meta_keywords"}) if name == "metadata" else pages_of(frame)
+        for name, frame in done
+    ]
     result = frames[0].copy()
     for other in frames[1:]:
         pages = other.reindex(result.index)
-        _take_errors(result, pages)
+        failed = (result["status"] == "ok") & (pages["status"] == "error")
+        for name in ("status", "error", "error_type"):
+            result[name] = result[name].where(~failed, pages[name])
         for column in pages.columns.difference(result.columns, sort=False):
             result[column] = pages[column]
     return result
-
-
-def _as_in_an_audit(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.rename(columns={"keywords": "meta_keywords"}) if name == "metadata" else pages_of(frame)
-
-
-def _take_errors(result: pd.DataFrame, pages: pd.DataFrame) -> None:
-    failed = (result["status"] == "ok") & (pages["status"] == "error")
-    for name in ("status", "error", "error_type"):
-        result[name] = result[name].where(~failed, pages[name])
 
 
 def _only(frame: pd.DataFrame, operations: Sequence[str]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import io
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -190,10 +191,9 @@ class Explorer(anywidget.AnyWidget):
             return None, None
 
     def _links_of(self, url: object) -> dict[str, Any] | None:
-        try:
+        with suppress(Exception):  # the page itself can be shown all the same
             return links_of(self._judged().audit, url)
-        except Exception:  # the page itself can be shown all the same
-            return None
+        return None
 
     def _send_tables(self, asked: dict[str, Any]) -> None:
         tables = {"site": site_tables, "keywords": site_keywords, "to-do": work_tables}[asked["kind"]]
@@ -275,10 +275,8 @@ class Explorer(anywidget.AnyWidget):
     def _repr_html_(self) -> str:
         found = None
         if self._issues is not None and (self._issues.known or self._content["issues"]["at_once"]):
-            try:
+            with suppress(Exception):  # odd data: the table can be shown all the same
                 found = self._issues.overview()
-            except Exception:  # odd data: the table can be shown all the same
-                found = None
         return str(static_html(self._content, found))
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from bisect import bisect
 from collections.abc import Mapping
 from numbers import Real
 from pathlib import Path
@@ -139,11 +140,8 @@ def _fitted(text: str, size: float, most: float) -> str:
     if text_width(text, size) <= most:
         return text
     room = most - text_width(" …", size)
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if text_width(text[:middle], size) <= room else (low, middle - 1)
-    words = text[: low + 1].rpartition(" ")[0] or text[:low]
+    end = bisect(range(1, len(text)), room, key=lambda end: text_width(text[:end], size))
+    words = text[: end + 1].rpartition(" ")[0] or text[:end]
     return f"{words.rstrip()} …"
 
 
@@ -174,17 +172,12 @@ def _address(url: str) -> tuple[str, list[str]]:
 
 
 def _first(row: Mapping[str, Any], *names: str) -> str:
-    for name in names:
-        value = row.get(name)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
+    found = map(row.get, names)
+    return next((value for value in found if isinstance(value, str) and value.strip()), "")
 
 
 def _empty(value: Any) -> bool:
-    if isinstance(value, (list, dict, tuple, str)):
-        return len(value) == 0
-    return is_missing(value)
+    return not value if isinstance(value, (list, dict, tuple, str)) else is_missing(value)
 
 
 def _shown(name: str, value: Any) -> bool:
