@@ -7,6 +7,7 @@ import re
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import get_args
 
 import lxml.html
 import pandas as pd
@@ -23,6 +24,7 @@ from webanalytics.audits.report.content import read
 from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.words import LANGUAGES, day, number, percent, phrase, points, say, several, speaking
 from webanalytics.core.messages import FETCHING, row_sentence, sentence
+from webanalytics.thresholds import Unjudged
 
 PAGES = pd.DataFrame({"url": ["https://a.example/", "https://a.example/b"], "status": "ok"})
 MISSING = {
@@ -273,8 +275,15 @@ def test_sentences_with_values_are_said_in_the_language(said: str, expected: str
         assert phrase(said) == expected
 
 
+@pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "en"])
+def test_each_reason_for_no_score_is_said_in_the_language(language: str) -> None:
+    with speaking(language):
+        assert [why for why in get_args(Unjudged) if phrase(why) == why] == []
+
+
 COMPOSED = {
     *("(recommended", "below", "addresses", "links", "link", "None", "reads"),
+    *("(HTTP", "consent", "refusal", "proxy", "site", "refused"),
     *("at", "instead", "fetched", "lines", "noindex:", "nofollow:", "h1", "h2", "Entries", "robots."),
 }
 """Words of sentences that the package puts together of parts: examples of them stand above."""

@@ -125,6 +125,20 @@ def test_a_host_that_refused_all_of_it() -> None:
     assert "refused 2 of 2 addresses: this audit says nothing of them." in refusal_warning(pd.DataFrame(rows))
 
 
+def test_a_proxy_that_refuses_is_not_the_site() -> None:
+    said = refusal_warning(pd.DataFrame([failed("/a", "proxy_auth"), failed("/b", "proxy_auth")]))
+    assert said.startswith("The proxy refused 2 of 2 addresses: this audit says nothing of them. ")
+    assert said.endswith("; `proxy=` takes them.")
+
+
+def test_who_refused_is_said_in_the_language_of_the_report(audit: wa.Audit, tmp_path: Path) -> None:
+    html = audit.report(tmp_path / "de.html", language="de").read_text("utf-8")
+    assert "hat 7 von 10 Adressen verweigert: Das Audit spricht nur von den anderen." in html
+    assert "Statt der Seite antwortet Cloudflare mit einer Prüfung (HTTP 200)." in html
+    assert "Die Seite leitet auf eine andere an ihrer Stelle weiter (Anmeldung)." in html
+    assert "refused" not in html[: html.index("Was zuerst zu beheben ist")].rpartition("</style>")[2]
+
+
 def test_what_an_older_version_kept_is_read_as_it_was_meant() -> None:
     """``refused`` was the kind of connections that are not accepted, ``http`` that of every status."""
     rows = [page("/"), {**failed("/a", "refused"), "error_type": "refused"}]

@@ -219,6 +219,9 @@ def test_types_of_pages_are_counted_and_filter() -> None:
     assert chart.xpath(".//button/@data-page_type") == ["product", "article"]
     assert document.xpath("//select[@name='page_type']/option/@value") == ["", "product", "article"]
     assert not shown(pages).xpath("//select[@name='page_type']")
+    gone = pages.assign(page_type=["product", "article", None, None], status=["ok", "ok", "error", "error"])
+    (chart,) = shown(gone).xpath("//section[@aria-labelledby='chart-types-of-pages']")
+    assert texts(chart.xpath(".//li")) == ["Product1 50%", "Article1 50%"]  # of those that were read
 
 
 def hostile(columns: tuple[str, ...], **others: Any) -> pd.DataFrame:

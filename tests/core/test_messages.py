@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import webanalytics
+from webanalytics.audits.graph.site_links import fetch_outcome
 from webanalytics.core import messages
 from webanalytics.core.messages import (
     CONTENT,
@@ -228,6 +229,16 @@ def test_a_row_says_it_without_naming_a_parameter_of_a_request(key: str) -> None
         found = recognise(text)
         assert found is not None
         assert (found.key, found.error_type) == (key, MESSAGES[key][0])
+
+
+@pytest.mark.parametrize("reason", ["HTTP 401", "HTTP 403", "HTTP 429", "a page to log in", "a challenge"])
+def test_a_host_that_was_given_up_is_known_by_its_row_whatever_is_advised(reason: str) -> None:
+    text = row_sentence("host_refused", sentence("host_refused", parameter="url", count=9, reason=reason))
+    found = recognise(text)
+    assert found is not None
+    assert (found.key, found.values["reason"]) == ("host_refused", reason)
+    refused = fetch_outcome({"status": "error", "error": text, "error_type": "refused"})
+    assert refused.problem == "refused"  # not "no response": nobody asked
 
 
 ROWS = (

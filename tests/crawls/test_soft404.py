@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from tests.made_up_site import tables_of
 from webanalytics.crawls.soft404 import Seen, SeenPages, impossible, probe, seen_in, soft_404s
+from webanalytics.errors import IncompleteRunWarning
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.fetching.testing import CrawlSite, Reply, SiteServer, crawl_site
 
@@ -46,10 +48,10 @@ def read(server: SiteServer, *paths: str) -> pd.DataFrame:
     return wa.audit(urls, allow_private=True, workers=1, progress=False, robots=False).raw
 
 
-def found(frame: pd.DataFrame) -> frozenset[str]:
+def found(frame: pd.DataFrame, told: list[str] | None = None) -> frozenset[str]:
     async def main() -> frozenset[str]:
         async with Fetcher(SETTINGS) as fetcher:
-            return await soft_404s(fetcher, seen_in(frame))
+            return await soft_404s(fetcher, seen_in(frame), [].append if told is None else told.append)
 
     return asyncio.run(main())
 
@@ -70,6 +72,38 @@ def test_a_site_that_answers_all_with_200() -> None:
     with SiteServer(pages, not_found=Reply(200, {}, NOTHING)) as server:
         soft, requests = asked(server, read(server, "/", "/tea", "/also", "/gone", "/lost/and/gone.html"))
         assert (paths(server, soft), requests) == ({"/gone", "/lost/and/gone.html"}, 1)
+
+
+FORM = b"<form method=post><input name=user><input type=password name=password><button>Go</button></form>"
+
+
+def test_pages_behind_a_session_that_has_ended_are_not_missing(tmp_path: Path) -> None:
+    links = b"".join(b"<a href=/%s>%s</a>" % (name, name) for name in (b"tea", b"orders", b"bills"))
+    login = Reply(
+        200,
+        {},
+        b"<title>Log in - Our shop</title><h1>Please log in</h1><p>Your orders and bills are shown to you alone, in your account."
+        + FORM,
+    )
+    server = SiteServer({"/": page("Home", 0) + links, "/tea": page("Tea", 3)}, not_found=login)
+    with (
+        server,
+        pytest.warns(IncompleteRunWarning, match="show a page to log in. `access=` sends a password"),
+    ):
+        audit = wa.crawl(server.url, allow_private=True, workers=1, progress=False, sitemap=None)
+    host = server.url.partition("//")[2]
+    assert f"2 pages of {host} show a page to log in." in " ".join(repr(audit).split())
+    assert "soft_404" not in set(audit.issues["rule"])
+    report = audit.report(tmp_path / "de.html", language="de").read_text("utf-8")
+    assert f"2 Seiten von {host} zeigen eine Seite zur Anmeldung." in report
+
+
+def test_a_form_to_log_in_beside_nothing_found_is_no_wall() -> None:
+    pages = {"/": page("Home", 0), "/tea": page("Tea", 3)}
+    told: list[str] = []
+    with SiteServer(pages, not_found=Reply(200, {}, NOTHING + FORM)) as server:
+        soft = found(read(server, "/", "/tea", "/gone", "/lost"), told)
+        assert (paths(server, soft), told) == ({"/gone", "/lost"}, [])
 
 
 def test_a_site_that_answers_404_has_none() -> None:
@@ -195,7 +229,9 @@ def test_odd_pages_are_no_trouble() -> None:
     async def main() -> Any:
         async with Fetcher(SETTINGS) as fetcher:
             return await soft_404s(
-                fetcher, SeenPages([page.url for page in pages], [page.final_url for page in pages], said)
+                fetcher,
+                SeenPages([page.url for page in pages], [page.final_url for page in pages], said, range(3)),
+                print,
             )
 
     assert asyncio.run(main()) == frozenset()

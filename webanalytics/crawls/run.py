@@ -125,6 +125,7 @@ class _Crawl:
         self._listed = Listed()
         self._checked: list[dict[str, Any]] = []
         self._soft: frozenset[str] = frozenset()
+        self._walls: list[str] = []
         self._hosts: list[dict[str, Any]] = []
         self._partial = Partial(self._finished, lambda: len(self._frontier.rows))
 
@@ -152,7 +153,7 @@ class _Crawl:
                 raise
             finally:
                 await self._close()
-            found = (*self._listed.unread(), *given_up(frame), *cut_off(self._admission))
+            found = (*self._listed.unread(), *given_up(frame), *cut_off(self._admission), *self._walls)
             told = [part for part in (self._frontier.stopped, self._report.stop_reason, *found) if part]
             if told:
                 self._run.emit(functools.partial(warn_incomplete, " ".join(told)))
@@ -309,7 +310,7 @@ class _Crawl:
     async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
         """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""
         self._report.note("looking for soft 404s")
-        self._soft = await soft_404s(fetcher, seen_in(frame))
+        self._soft = await soft_404s(fetcher, seen_in(frame), self._walls.append)
         targets = to_check(self._admission)
         done = 0
 

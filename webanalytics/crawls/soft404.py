@@ -18,8 +18,10 @@ import pandas as pd
 
 from webanalytics.audits.content.duplicates import jaccard, shingles
 from webanalytics.audits.content.words import words
+from webanalytics.core.messages import ADVICE
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.fetching.response import PASSWORD
 from webanalytics.runs.storage.lazy_columns import values_of_column
 from webanalytics.urls import HOME_PATHS, parts_of
 
@@ -36,6 +38,10 @@ LONGEST_ADDRESSES = 1_000
 MOST_BYTES = 500_000
 """Bytes of an answer that are read."""
 
+_LOG_IN = re.compile(r"(?i)\b(?:log[- ]?[io]n|sign[- ]?in|anmeld\w+|connexion|iniciar sesi[oó]n)\b")
+
+Tell = Callable[[str], object]
+
 
 class Seen(NamedTuple):
     """A page that was read with status 200: its address, where it ended, its title, main and visible text."""
@@ -47,41 +53,33 @@ class Seen(NamedTuple):
     visible: str = ""
 
 
+@dataclass(frozen=True)
 class SeenPages(Iterable[Seen]):
     """Pages that were read; of those in a folder, titles and texts are read each time anew."""
 
-    def __init__(
-        self,
-        urls: Sequence[str],
-        final_urls: Sequence[str],
-        texts: Callable[[Sequence[int]], Iterator[tuple[str, str, str]]],
-        places: Sequence[int] | None = None,
-    ) -> None:
-        self._urls, self._final_urls, self._texts = urls, final_urls, texts
-        self._places = range(len(urls)) if places is None else places
+    urls: Sequence[str]
+    final_urls: Sequence[str]
+    texts: Callable[[Sequence[int]], Iterator[tuple[str, str, str]]]
+    places: Sequence[int]
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
     def __iter__(self) -> Iterator[Seen]:
-        for place, said in zip(self._places, self._texts(self._places), strict=True):
-            yield Seen(self._urls[place], self._final_urls[place], *said)
+        for place, said in zip(self.places, self.texts(self.places), strict=True):
+            yield Seen(self.urls[place], self.final_urls[place], *said)
 
     def only(self, is_wanted: Callable[[str], bool]) -> SeenPages:
         """Return those that ended where it is wanted."""
-        places = [place for place in self._places if is_wanted(self._final_urls[place])]
-        return SeenPages(self._urls, self._final_urls, self._texts, places)
+        return replace(self, places=[place for place in self.places if is_wanted(self.final_urls[place])])
 
     def by_origin(self) -> dict[str, SeenPages]:
         """Return the pages of each origin."""
         found: defaultdict[str, list[int]] = defaultdict(list)
-        for place in self._places:
-            if (origin := _origin(self._final_urls[place])) is not None:
+        for place in self.places:
+            if (origin := _origin(self.final_urls[place])) is not None:
                 found[origin].append(place)
-        return {
-            origin: SeenPages(self._urls, self._final_urls, self._texts, places)
-            for origin, places in found.items()
-        }
+        return {origin: replace(self, places=places) for origin, places in found.items()}
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,7 @@ class Probe:
     place: str
     answer: Seen
     missing: bool = False
+    asks: bool = False  # whether it is a page to log in
 
     def matches(self, page: Seen) -> bool:
         """Return whether a page is the same answer; a right one is compared word for word."""
@@ -141,13 +140,15 @@ async def _asked(fetcher: Fetcher, url: str) -> Probe | None:
         answer = await fetcher.fetch(url, max_bytes=MOST_BYTES, error_pages=True)
         content: bytes | str = answer.content
         end, kind, missing = answer.final_url, answer.content_type, False
+        asks = PASSWORD.search(answer.content.lower()) is not None
     except FetchError as error:
         if error.http_status not in (404, 410) or not error.content:
             return None
-        content, end, missing = error.content, error.final_url or url, True
+        content, end, missing, asks = error.content, error.final_url or url, True, False
         kind = "" if error.headers is None else error.headers.get("Content-Type", "")
     try:
-        return Probe(url, await asyncio.to_thread(_read, content, url, end, kind), missing)
+        said = await asyncio.to_thread(_read, content, url, end, kind)
+        return Probe(url, said, missing, asks and _LOG_IN.search(said.title) is not None)
     except RowError:
         return None
 
@@ -165,8 +166,10 @@ def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> 
     return Seen(url, final_url, page.title, main_text(page), page.visible_text)
 
 
-async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> frozenset[str]:
+async def soft_404s(fetcher: Fetcher, pages: SeenPages, tell: Tell) -> frozenset[str]:
     """Return the addresses, as given, of the pages that say "not found" with status 200.
+
+    Where such an address shows a page to log in, pages like it are no missing ones: how many is told.
 
     Each origin is asked for an address that cannot exist, and so are folders in which several pages have one
     title or one text: some sites answer 404 in general and 200 in their shop. Nothing can be said of the
@@ -180,11 +183,11 @@ async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> frozenset[str]:
     """
     origins = pages.by_origin()
     chosen = sorted(origins, key=lambda origin: -len(origins[origin]))[:MOST_ORIGINS]
-    found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin]) for origin in chosen))
+    found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin], tell) for origin in chosen))
     return frozenset().union(*found)
 
 
-async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> set[str]:
+async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages, tell: Tell) -> set[str]:
     home = f"{origin}/"
     everywhere = await probe(fetcher, home)
     soft: set[str] = set()
@@ -193,6 +196,10 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> set[str
         if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
             return set()
         soft.update(await asyncio.to_thread(_matching, everywhere, pages))
+        if everywhere.asks and len(soft) > 1:  # one may be the page to log in itself
+            said = f"{len(soft):,} pages of {urlsplit(origin).netloc} show a page to log in."
+            tell(f"{said} {ADVICE['wall'].effect}.")
+            return set()
         if not everywhere.missing:
             return soft
     suspected = await asyncio.to_thread(suspects, pages)
@@ -252,7 +259,7 @@ def seen_in(frame: pd.DataFrame) -> SeenPages:
         chosen = read[["title", "text", "visible_text"]].iloc[list(places)]
         return zip(*(_texts(chosen[name]) for name in chosen), strict=True)
 
-    return SeenPages(urls, ends, said)
+    return SeenPages(urls, ends, said, range(len(urls)))
 
 
 def _texts(column: pd.Series) -> Iterator[str]:

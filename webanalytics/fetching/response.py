@@ -240,7 +240,7 @@ _FIELD = re.compile(
     rb"<(?:textarea|select|input(?![^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?(?:hidden|submit|button|checkbox|image)))\b"
 )
 """What forms have that a challenge guards, and challenges do not."""
-_PASSWORD = re.compile(rb"<input[^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?password")
+PASSWORD = re.compile(rb"<input[^<>]{0,300}\btype\s{0,9}=\s{0,9}[\"']?password")
 _HIDDEN = re.compile(rb"<(script|style|svg|template)\b.*?(?:</\1\b|\Z)", re.DOTALL)
 _TAG = re.compile(rb"<[^<>]*>?")
 _WAY_BACK = re.compile(
@@ -338,4 +338,4 @@ def _is_wall(wall: re.Pattern[str], asked: str, final: str, body: bytes) -> bool
         return False
     one, other = (found.host if (found := address(url)) else "" for url in (asked, final))
     elsewhere = registrable_domain(one) != registrable_domain(other)
-    return elsewhere or bool(_WAY_BACK.search(unquote(final))) or bool(_PASSWORD.search(body))
+    return elsewhere or bool(_WAY_BACK.search(unquote(final))) or bool(PASSWORD.search(body))

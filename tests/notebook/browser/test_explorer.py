@@ -55,7 +55,7 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
     shown = [" ".join(cells) for cells in zip(*texts, strict=True)]
     assert 0 < len(shown) < len(site.pages)
     assert all("lantern" in text.lower() for text in shown)
-    assert count(notebook).inner_text() == f"{len(shown)} of {len(site.pages)} pages"
+    assert count(notebook).inner_text() == f"{len(shown)} of {len(site.pages)} addresses"
     search.fill("")
     notebook.output().locator(".wa-panel[data-tab=pages]").get_by_role(
         "button", name="Column filters"
@@ -65,7 +65,7 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
     pages_table(notebook).get_by_label("Filter by Words").fill("")
     pages_table(notebook).get_by_label("Filter by Status").select_option("error")
     assert set(column(notebook, "status")) == {"error"}
-    assert count(notebook).inner_text() == f"2 of {len(site.pages)} pages"
+    assert count(notebook).inner_text() == f"2 of {len(site.pages)} addresses"
     notebook.shot("desk-filters")
     pages_table(notebook).get_by_label("Filter by Status").select_option("ok")
     open_tab(notebook, "Failures")

@@ -68,3 +68,29 @@ def test_rows_are_those_of_pandas(chromium: Browser) -> None:
     too_wide = page.locator(".wa-tile").evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth)")
     assert f"{FRAME['wordCount'].sum():,}" in page.locator(".wa-tiles").inner_text()
     assert too_wide == []
+
+
+def test_what_has_no_page_is_counted_as_an_address(chromium: Browser) -> None:
+    frame = pd.DataFrame(
+        {
+            "url": [f"https://a.example/{row}" for row in range(4)],
+            "status": ["ok", "ok", "error", "error"],
+            "http_status": [200, 200, 404, 500],
+            "error_type": [None, None, "http", "http"],
+            "error": [None, None, "The page answered HTTP 404.", "The page answered HTTP 500."],
+            "score": [71.0, 98.0, None, None],
+        }
+    )
+    page, panel = opened(chromium, frame)
+    assert panel.locator(".wa-count").inner_text() == "4 addresses"
+    assert panel.locator("tbody tr[data-row='0']").inner_text().split("\t")[2] == "71"
+    panel.get_by_role("searchbox").fill("404")
+    assert panel.locator(".wa-count").inner_text() == "1 of 4 addresses"
+    page.get_by_role("tab", name="Failures").click()
+    assert page.locator(".wa-group summary").all_inner_texts() == [
+        "1 address: The page answered HTTP 404. http",
+        "1 address: The page answered HTTP 500. http",
+    ]
+    page.get_by_role("tab", name="Overview").click()
+    figures = page.get_by_label("Key figures").inner_text().split("\n")
+    assert figures[figures.index("Pages") + 1] == "3"  # what answers 404 is none

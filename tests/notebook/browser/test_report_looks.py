@@ -107,6 +107,20 @@ def test_words_and_addresses_are_not_cut_into_crumbs(reader: Reader, tmp_path: P
     assert lines <= 1 + len(address) / 15
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_of_one_title_are_told_apart(reader: Reader, tmp_path: Path, width: int) -> None:
+    urls = [
+        f"https://www.shop.example/en/products/lamps-of-brass/table-lamps/{number}" for number in range(9)
+    ]
+    pages = pd.DataFrame({"url": urls, "status": "ok", "title": "Lamp"})
+    file = write_report(tmp_path / "report.html", pages, NOTHING, pd.DataFrame())
+    page = reader.open(file, viewport={"width": width, "height": 800})
+    cut = page.locator("#list .address bdi").evaluate_all(
+        "all => all.map(e => e.scrollHeight > e.clientHeight)"
+    )
+    assert cut == [False] * 9
+
+
 def test_the_name_of_a_figure_is_not_cut(reader: Reader, tmp_path: Path) -> None:
     urls = [f"http://a.example/{status}" for status in (200, 404, 500)]
     frame = pd.DataFrame({"url": urls, "html": "<p>", "http_status": [200, 404, 500]})

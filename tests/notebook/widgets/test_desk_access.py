@@ -118,6 +118,11 @@ def test_what_the_session_opens_stays_open() -> None:
             "The host is not known here, and the environment names a proxy.",
             *("dns", "unknown_here", "write env into “Proxy” (<code>proxy="),
         ),
+        (
+            "The proxy asks for a user name and a password, or refuses those it was sent.",
+            *("refused", "proxy_auth", "fill in “Proxy” and its password (<code>proxy=</code>)"),
+        ),
+        ("The page answered HTTP 429.", "refused", "status", "raise “Seconds between fetches”"),
     ],
 )
 def test_a_failure_names_the_field_that_helps(error: str, kind: str, key: str, said: str) -> None:

@@ -196,6 +196,12 @@ def test_details_of_a_row(frame: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> N
     assert content["facts"][0] == "indexable"
 
 
+def test_a_quick_page_took_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {"url": ["https://a.example/"], "http_status": [200], "wordCount": [12_345], "elapsed": [0.0031]}
+    content, _ = Browser(explore(pd.DataFrame(pages)), monkeypatch).ask(kind="details", row=0)
+    assert content["facts"] == ["HTTP 200", "indexable", "12,345 words", "< 0.01 s"]
+
+
 def test_a_column_on_request(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = Browser(explore(frame), monkeypatch)
     column = browser.ask(kind="column", key="lang")[0]["column"]

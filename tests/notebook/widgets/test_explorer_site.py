@@ -67,6 +67,8 @@ def test_a_crawl_has_a_tab_with_its_tables(audit: wa.Audit) -> None:
     assert broken["URL"] == [at("/404")]
     assert broken["Source"] == [at("/")]
     assert broken["Anchor"] == ["Old"]
+    left, by_reason = (cells_of(made)["Reason"] for title, made in tables.items() if "left out" in title)
+    assert left == by_reason  # in words both
 
 
 def test_a_page_shows_who_links_to_it_and_where_it_links_to(audit: wa.Audit) -> None:

@@ -130,9 +130,10 @@ def refusal_warning(pages: pd.DataFrame) -> str:
     host, count = most[0]
     why = next(why for row, why in away.items() if hosts[row] == host)
     left = "speaks of the others alone" if count < asked[host] else "says nothing of them"
+    who = "The proxy" if why.key == "proxy_auth" else host or "The site"
     more = f" ({len(most) - 1:,} more such hosts: see .failures())" * (len(most) > 1)
     return (
-        f"{host or 'The site'} refused {count:,} of {asked[host]:,} addresses{more}: this audit {left}. "
+        f"{who} refused {count:,} of {asked[host]:,} addresses{more}: this audit {left}. "
         f"{why.sentence.removesuffix('.')}{f'; {why.advice.effect}' if why.advice else ''}."
     )
 

@@ -156,9 +156,9 @@ def statuses(content: Content) -> Bars | None:
 def types(content: Content) -> Bars | None:
     """Return bars of the types of pages; None where they are not known."""
     counts = Counter(str(kind) for kind in content.values("page_type") if kind)
-    unsure = sum(bool(note) for note in content.values("content_note"))
+    unsure, read = sum(map(bool, content.values("content_note"))), content.ok or content.size
     lines = [
-        Line(say(kind.capitalize()), count, "low", percent(count / content.size), {"page_type": kind})
+        Line(say(kind.capitalize()), count, "low", percent(count / read), {"page_type": kind})
         for kind, count in counts.most_common()
     ]
     more = several("The text of {n} page may lack parts.", "The texts of {n} pages may lack parts.", unsure)

@@ -116,14 +116,14 @@ def lists(parts: CrawlParts) -> dict[str, pd.DataFrame]:
     for name, heading in _NAMES.items():
         frame = getattr(parts, name)
         if name == "skipped" and len(frame):
-            frame = frame.assign(**_explained(frame))
+            frame = frame.assign(**explained(frame))
         names = {old: new for old, new in _LISTS[name].items() if old in frame.columns}
         if len(frame):
             found[heading] = frame[list(names)].rename(columns=dict(names)).reset_index(drop=True)
     return found
 
 
-def _explained(skipped: pd.DataFrame) -> dict[str, list[Any]]:
+def explained(skipped: pd.DataFrame) -> dict[str, list[Any]]:
     """Return why addresses were left out in words, and details without the options of the package."""
     details = [None if re.match(r"\w+=", str(text)) else text for text in column(skipped, "detail")]
     return {"reason": [say(_REASONS.get(str(key), str(key))) for key in skipped["reason"]], "detail": details}

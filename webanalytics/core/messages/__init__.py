@@ -168,7 +168,7 @@ def _pattern(template: str) -> str:
     return "".join(pieces)
 
 
-_OF_STATUS = r"(?:; `[a-z]+=` [a-z, ]+)?\."
+_ADVICE = r"(?:; `[a-z_]+=[^`]*` [a-z, ]+)?\."
 
 
 @cache
@@ -179,7 +179,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
         if key not in PARAMETERS  # of these the status says enough, and any sentence may look like them
     ]
     rows = [
-        (key, _pattern(advised(key, form)).removesuffix("\\.") + (_OF_STATUS if key == "status" else "\\."))
+        (key, _pattern(form).removesuffix("\\.") + _ADVICE)  # which one depends on status or reason
         for key, template in TOLD.items()
         for form in dict.fromkeys((template, _behind_redirect(key)))
     ]

@@ -49,7 +49,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self.form = Form(backend)
         self._saved: pd.DataFrame | None = None
         self._logins: dict[str, Access] = {}
-        self._table: pd.DataFrame | None = None
+        self._table = pd.DataFrame()
         self._background: Background | None = None
         self._note = w.HTML()
         self._status = w.HTML()
@@ -121,7 +121,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
 
     def _ask_column(self, error: ParameterError) -> None:
         self._say(str(error), "bad")
-        if error.parameter != "column" or self._table is None:
+        if error.parameter != "column":
             return
         self._say("Which column of the file holds the URLs?", "warning")
         names = [str(name) for name in self._table.columns]
@@ -130,7 +130,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self.form.column_box.layout.display = ""
 
     def _on_column(self, change: Any) -> None:
-        if change["new"] is None or self._table is None:
+        if change["new"] is None:
             return
         try:
             self._take(change["new"])
@@ -138,8 +138,6 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             self._say(str(error), "bad")
 
     def _take(self, column: str | None) -> None:
-        if self._table is None:
-            return
         read = urls_in_table(self._table, column)
         if not read.found:
             raise ParameterError.on("upload", "must hold addresses, such as example.org")
@@ -228,13 +226,15 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         if result is not None and (len(result) or not ended):
             self.audit, self.frame = audit, frame
             self._show(result)
-        found = outcome(frame, ended, total, seconds)
+        least = audit is not None and audit.origin.crawl is not None
+        if audit is not None and least and ended:  # more addresses than it had begun to fetch
+            self.form.bar.max = total = len(audit) + int(audit.skipped["reason"].eq("limit").sum())
+        found = outcome(frame, ended, total, seconds, least)
         tone = "warning" if run.remarks and found.tone == "good" else found.tone
         self._failures.value = found.failures
         self.form.bar.bar_style = BARS[tone]
-        self.form.bar.value = (
-            (0 if frame is None else len(frame)) if ended else self.form.bar.max if total else 0
-        )
+        all_of_it = self.form.bar.max if total else 0
+        self.form.bar.value = all_of_it if not ended else 0 if frame is None else len(frame)
         self._say(" ".join([found.said, *run.notes, *run.remarks]), tone)
 
     def _on_report(self, _button: Any) -> None:
@@ -304,11 +304,10 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             self._written.outputs = ()
             self._say("Starting …")
 
-    def _progress(self, done: int, total: int, note: str) -> None:
+    def _progress(self, done: int, total: int, said: str) -> None:
         self.form.bar.max = max(1, total)
         self.form.bar.value = done
-        counts = [f"{done:,} of {total:,} answers"] * bool(total)
-        self._say(" · ".join([*counts, *([note] if note else [])]) or "Starting …")
+        self._say(said or "Starting …")
 
     def _say(self, text: str, tone: str = "plain") -> None:
         self.message = text = of_fields(text)

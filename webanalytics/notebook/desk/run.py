@@ -23,6 +23,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview.failures import reasons, refusal_warning, refused
+from webanalytics.audits.report.gaps import plain
 from webanalytics.core.messages import Advice
 from webanalytics.core.strings import counted, part_of
 from webanalytics.notebook.desk.site import list_pages
@@ -71,14 +72,14 @@ class Plan:
 
 
 class DeskRun(Run):
-    """Passes the progress of one or several calls on to the desk: how many are done of all, and a note."""
+    """Passes the progress of one or several calls on to the desk: how many are done of all, and as a text."""
 
     def __init__(self, show: Callable[[int, int, str], None], calls: int = 1) -> None:
         super().__init__()
         self._show, self._calls = show, calls
         self._before = self._done = 0
         self._shown_at = 0.0
-        self._text = ""
+        self._text = self._least = ""
         self.remarks: list[str] = []
         self.notes: list[str] = []
         self.emit = self._remark
@@ -94,8 +95,9 @@ class DeskRun(Run):
         grows: bool = False,
     ) -> None:
         """Begin the next call."""
-        del name, wanted, grows
+        del name, wanted
         self._before += self.total or 0
+        self._least = "at least " * grows
         self.total, self.partial, self._done = total, partial, done
         self._draw()
 
@@ -112,7 +114,9 @@ class DeskRun(Run):
 
     def _draw(self) -> None:
         self._shown_at = time.monotonic()
-        self._show(self._before + self._done, (self.total or 0) * self._calls, self._text)
+        done, total = self._before + self._done, (self.total or 0) * self._calls
+        counts = f"{done:,} of {self._least}{total:,} answers" if total else ""
+        self._show(done, total, " · ".join(filter(None, (counts, self._text))))
 
     def _remark(self, event: Callable[[], None]) -> None:
         """Show warnings in the status line, because standard error is not seen in a notebook."""
@@ -166,24 +170,19 @@ def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.Dat
         some = isinstance(frame, Audit) and len(operations) < len(OPERATIONS)
         made: pd.DataFrame | Audit = _only(frame.raw, operations) if some else frame
         return made
-    frames = [_as_in_an_audit(name, frame) for name, frame in done]
+    frames = [
+        frame.rename(columns={"keywords": "meta_keywords"}) if name == "metadata" else pages_of(frame)
+        for name, frame in done
+    ]
     result = frames[0].copy()
     for other in frames[1:]:
         pages = other.reindex(result.index)
-        _take_errors(result, pages)
+        failed = (result["status"] == "ok") & (pages["status"] == "error")
+        for name in ("status", "error", "error_type"):
+            result[name] = result[name].where(~failed, pages[name])
         for column in pages.columns.difference(result.columns, sort=False):
             result[column] = pages[column]
     return result
-
-
-def _as_in_an_audit(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.rename(columns={"keywords": "meta_keywords"}) if name == "metadata" else pages_of(frame)
-
-
-def _take_errors(result: pd.DataFrame, pages: pd.DataFrame) -> None:
-    failed = (result["status"] == "ok") & (pages["status"] == "error")
-    for name in ("status", "error", "error_type"):
-        result[name] = result[name].where(~failed, pages[name])
 
 
 def _only(frame: pd.DataFrame, operations: Sequence[str]) -> pd.DataFrame:
@@ -240,7 +239,9 @@ FIELDS = {
     "allow_private=True": "tick “Private and loopback addresses too”",
     "timeout=": "raise “Seconds for a page”",
     "budget=": "raise “Most credits to spend”",
+    "delay=": "raise “Seconds between fetches”",
     "access=": "fill in “Passwords and proxies”",
+    "proxy=": "fill in “Proxy” and its password",
     'proxy="env"': "write env into “Proxy”",
 }
 """What one changes in the form for each option."""
@@ -259,8 +260,12 @@ class Outcome:
     failures: str = ""
 
 
-def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) -> Outcome:
+def outcome(
+    frame: pd.DataFrame | None, ended: str, total: int, seconds: float, least: bool = False
+) -> Outcome:
     """Return how a run ended; ``ended`` is empty, "Stopped", or the sentence of what went wrong.
+
+    A crawl knows how many pages there are at `least`.
 
     Examples
     --------
@@ -278,14 +283,14 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
     reasons = failure_list(pages) if failed else ""
     away, gone = refused(pages), count_missing(pages)
     if ended and ended != "Stopped":
-        stopped = f" The run stopped at {part_of(done, total)}." if total else ""
+        stopped = f" The run stopped at {part_of(done, total, least)}." if total else ""
         return Outcome(ended + stopped, "bad", reasons)
     counts = ((failed - away - gone, "failed"), (gone, "missing"), (away, "refused"))
     parts = ", ".join(f"{counted(count, 'page')} {what}" for count, what in counts if count)
     said = " and ".join(filter(None, parts.rpartition(", ")[::2]))
     some = f", {said}" if said else ""
     if ended:
-        told = f"Stopped at {part_of(done, total)}{some}."
+        told = f"Stopped at {part_of(done, total, least)}{some}."
         return Outcome(told, "bad" if failed and failed == done else "warning", reasons)
     if failed and failed == done:
         return Outcome(f"Done in {seconds:.1f} s: {said}, none was read.", "bad", reasons)
@@ -295,7 +300,7 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
 
 def failure_list(pages: pd.DataFrame) -> str:
     """Return the reasons of the failures as HTML, each with what changes it."""
-    groups, warning = reasons(pages), refusal_warning(pages)
+    groups, warning = reasons(pages), plain(refusal_warning(pages))
     lines = [
         Markup('<li style="overflow-wrap:anywhere"><b>{}</b> × {}{}</li>').format(
             f"{len(rows):,}", as_text(clean(why.sentence)), _way(why.advice)

@@ -6,6 +6,7 @@ import io
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -80,9 +81,10 @@ class Explorer(anywidget.AnyWidget):
         there = can_be_judged(frame)
         past = None if audit is None or audit._selected() is not None else audit.history
         first = head(audit) if audit is not None else Head("")
+        notes = (first.stopped, "" if self._told else first.warning)
         is_long = len(pages) > MANY_PAGES
         content = {
-            "head": {"site": clean(first.site), "notes": [clean(line, 1_000) for line in first[1:] if line]},
+            "head": {"site": clean(first.site), "notes": [clean(line, 1_000) for line in notes if line]},
             "table": table(pages),
             "summary": summary(pages) | ({} if is_long else words_and_bars(pages, past)),
             "issues": {"there": there, "at_once": there and not is_long},
@@ -189,10 +191,9 @@ class Explorer(anywidget.AnyWidget):
             return None, None
 
     def _links_of(self, url: object) -> dict[str, Any] | None:
-        try:
+        with suppress(Exception):  # the page itself can be shown all the same
             return links_of(self._judged().audit, url)
-        except Exception:  # the page itself can be shown all the same
-            return None
+        return None
 
     def _send_tables(self, asked: dict[str, Any]) -> None:
         tables = {"site": site_tables, "keywords": site_keywords, "to-do": work_tables}[asked["kind"]]
@@ -274,10 +275,8 @@ class Explorer(anywidget.AnyWidget):
     def _repr_html_(self) -> str:
         found = None
         if self._issues is not None and (self._issues.known or self._content["issues"]["at_once"]):
-            try:
+            with suppress(Exception):  # odd data: the table can be shown all the same
                 found = self._issues.overview()
-            except Exception:  # odd data: the table can be shown all the same
-                found = None
         return str(static_html(self._content, found))
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:

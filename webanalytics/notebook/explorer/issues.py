@@ -107,11 +107,6 @@ class Issues:
         """The issues as the audit has them."""
         return self.audit.issues
 
-    @property
-    def score(self) -> float | None:
-        """The score of an audit; a frame with some of the columns has none."""
-        return self.audit.score if self.whole else None
-
     @cached_property
     def limits(self) -> Mapping[str, float]:
         """The thresholds of the audit's profile, by rule."""
@@ -166,7 +161,7 @@ class Issues:
             dtype=object,
         ).astype({"pages": "int64", "share": "float64"})
         return {
-            "score": self.score,
+            "score": self.audit.score if self.whole else None,  # a frame with some of the columns has none
             "count": len(self.frame),
             "priorities": self._priorities(),
             "table": _table(frame, len(self._lines)),
@@ -228,8 +223,7 @@ class Issues:
         for name in ("value", "threshold"):
             cells = [_number(found[name][number]) for number in shown]
             if any(cell is not None for cell in cells):
-                whole = all(cell is None or cell.is_integer() for cell in cells)
-                frame[name] = pd.array(cells, dtype="Float64").astype("Int64" if whole else "Float64")
+                frame[name] = pd.array(cells, dtype="Float64")
         frame["evidence"] = pd.Series([_text(found["evidence"][number]) for number in shown], dtype=object)
         rows = [self._row(found["url"][number]) for number in shown]
         return {"table": _table(frame, len(numbers)), "rows": rows}

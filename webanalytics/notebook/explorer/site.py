@@ -11,7 +11,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.graph.neighbours import Side, neighbours
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.report.facts import work_parts
-from webanalytics.audits.report.site import depths, left_out
+from webanalytics.audits.report.site import depths, explained, left_out
 from webanalytics.audits.report.work import CAUSES
 from webanalytics.notebook.explorer.table import LABELS, MANY_PAGES, clean, column
 
@@ -24,7 +24,7 @@ MOST_NEIGHBOURS = 100
 
 def site_tables(audit: Audit) -> Iterator[Found]:
     """Yield the tables of a crawl."""
-    pages = audit.pages
+    pages, skipped = audit.pages, audit.skipped
     orphans = pages[pages["orphan"].fillna(False).to_numpy(bool)]
     strongest = pages.sort_values("link_score", ascending=False, kind="stable").head(MOST_ROWS)
     weight = strongest[["url", "link_score", "inlinks", "inlinks_followed", "outlinks", "crawl_depth"]]
@@ -36,8 +36,8 @@ def site_tables(audit: Audit) -> Iterator[Found]:
         ("Most weight in the links", "page", weight[weight["link_score"].notna()]),
         ("Orphans, to which no page links", "page", orphans[["url", "found_on", "in_sitemap"]]),
         ("Traps", "trap", audit.traps),
-        ("Seen and left out, by reason", "reason", left_out(audit.skipped)),
-        ("Seen and left out", "target", audit.skipped),
+        ("Seen and left out, by reason", "reason", left_out(skipped)),
+        ("Seen and left out", "target", skipped.assign(reason=explained(skipped)["reason"])),
     )
 
 

@@ -199,12 +199,13 @@ def static_html(content: dict[str, Any], issues: dict[str, Any] | None = None) -
         columns=[columns[key] for key in table["views"]["pages"] if key in columns][:COLUMNS],
         rows=rows,
         left=table["total"] - rows,
-        cell=_cell,
+        cell=cell,
         side=lambda column: _LEFT if column["kind"] == "text" else "",
     )
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Return the text of a cell; of a part that rounds to nothing, that it is less."""
     if value is None:
         return ""
     if isinstance(value, bool):

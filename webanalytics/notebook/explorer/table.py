@@ -228,7 +228,7 @@ def column(pages: pd.DataFrame, key: str) -> dict[str, Any]:
         values = made_of(pages)
     called = label("meta_keywords" if key == "keywords" and not has_keyword_maps(pages) else key)
     made: dict[str, Any] = {"key": key, "label": called, "kind": kind, "cells": values}
-    if kind == "number" and any(isinstance(value, float) for value in values):
+    if kind == "number" and any(isinstance(value, float) and value % 1 for value in values):
         made["decimals"] = 3 if key == "elapsed" else 2
     choices = _choices(key, values) if kind == "text" else []
     if choices:

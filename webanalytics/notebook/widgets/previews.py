@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from bisect import bisect
 from collections.abc import Mapping
 from numbers import Real
 from pathlib import Path
@@ -14,6 +15,7 @@ import pandas as pd
 
 from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_width, text_widths
 from webanalytics.errors import choice
+from webanalytics.notebook.explorer.summary import cell
 from webanalytics.notebook.explorer.table import as_text, clean, label
 from webanalytics.runs.frames.output_files import write_csv, write_frame
 from webanalytics.runs.frames.schema import is_missing
@@ -138,11 +140,8 @@ def _fitted(text: str, size: float, most: float) -> str:
     if text_width(text, size) <= most:
         return text
     room = most - text_width(" …", size)
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if text_width(text[:middle], size) <= room else (low, middle - 1)
-    words = text[: low + 1].rpartition(" ")[0] or text[:low]
+    end = bisect(range(1, len(text)), room, key=lambda end: text_width(text[:end], size))
+    words = text[: end + 1].rpartition(" ")[0] or text[:end]
     return f"{words.rstrip()} …"
 
 
@@ -155,8 +154,8 @@ def _facts(row: Mapping[str, Any]) -> list[str]:
         if isinstance(value, str):
             shown = value
         else:
-            whole = float(value).is_integer()
-            shown = f"{value:.0f}" if name == "http_status" else f"{value:,.0f}" if whole else f"{value:,.2f}"
+            counted = float(value).is_integer() and name != "http_status"
+            shown = f"{value:,.0f}" if counted else cell(float(value))
         text = f"{unit} {shown}" if unit in _BEFORE else f"{shown} {unit}"
         found.append(clean(text.strip(), 60))
     return found
@@ -173,17 +172,12 @@ def _address(url: str) -> tuple[str, list[str]]:
 
 
 def _first(row: Mapping[str, Any], *names: str) -> str:
-    for name in names:
-        value = row.get(name)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
+    found = map(row.get, names)
+    return next((value for value in found if isinstance(value, str) and value.strip()), "")
 
 
 def _empty(value: Any) -> bool:
-    if isinstance(value, (list, dict, tuple, str)):
-        return len(value) == 0
-    return is_missing(value)
+    return not value if isinstance(value, (list, dict, tuple, str)) else is_missing(value)
 
 
 def _shown(name: str, value: Any) -> bool:

@@ -51,8 +51,8 @@ function showValue(value, column) {
   return (decimalNumbers[(column?.decimals ?? 0) - 1] ?? wholeNumbers).format(value);
 }
 
-function counted(count, noun) {
-  return `${wholeNumbers.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+function counted(count, noun, many = noun.endsWith("s") ? `${noun}es` : `${noun}s`) {
+  return `${wholeNumbers.format(count)} ${count === 1 ? noun : many}`;
 }
 
 // Moves the focus among a row of buttons with the arrow keys, as the ARIA pattern of tabs has it.

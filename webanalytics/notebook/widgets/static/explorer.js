@@ -93,7 +93,8 @@ class Explorer {
     this.shownPage = this.page = null;
     this.opened = {};
     this.wordBox = this.metadataBox = null;
-    const noun = summary.has.pages ? "page" : "row";
+    const gone = summary.figures.some(([name]) => name === "Missing"); // addresses without a page
+    const noun = !summary.has.pages ? "row" : gone ? "address" : "page";
     for (const name of ["pages", "readability", "keywords", "metadata"]) this.fillTable(name, noun);
     const fill = { overview: drawOverview, readability: drawReadability, keywords: drawKeywords, metadata: drawMetadata, failures: drawFailures };
     for (const [name, draw] of Object.entries(fill)) {

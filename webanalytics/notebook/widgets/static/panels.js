@@ -79,7 +79,7 @@ function drawFailures(explorer, panel) {
     const head = element("tr", {}, element("th", { scope: "col" }, "URL"), element("th", { scope: "col" }, element("span", { class: "wa-hidden" }, "Show")));
     const left = group.count - group.rows.length;
     return element("details", { class: "wa-group", open: number < 3 },
-      element("summary", {}, element("strong", {}, counted(group.count, "page")), ": ", foreign(group.reason), element("span", { class: "wa-note" }, ` ${group.type}`)), advice(group),
+      element("summary", {}, element("strong", {}, counted(group.count, "address")), ": ", foreign(group.reason), element("span", { class: "wa-note" }, ` ${group.type}`)), advice(group),
       element("table", { class: "wa-errors" }, element("thead", {}, head), element("tbody", {}, rows)),
       left > 0 ? element("p", { class: "wa-note" }, `and ${wholeNumbers.format(left)} more; filter the pages by this error to see them`) : null);
   }));

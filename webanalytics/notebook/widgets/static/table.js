@@ -287,8 +287,8 @@ class Table {
     this.active = Math.max(0, rows.indexOf(fromTop || reached === undefined ? this.selected : reached));
     const filtered = Boolean(query) || tests.length > 0;
     this.clearButton.hidden = !filtered;
-    const all = wholeNumbers.format(this.store.length);
-    this.count.textContent = filtered ? `${wholeNumbers.format(rows.length)} of ${all} ${this.nouns ?? `${this.noun}s`}` : `${all} ${this.store.length === 1 ? this.noun : this.nouns ?? `${this.noun}s`}`;
+    const all = counted(this.store.length, this.noun, this.nouns);
+    this.count.textContent = filtered ? `${wholeNumbers.format(rows.length)} of ${all}` : all;
     if (this.store.total > this.store.length) this.count.textContent += ` (the first of ${wholeNumbers.format(this.store.total)})`;
     if (this.shown().some((column) => column.short)) this.count.textContent += ", still coming …";
     this.empty.hidden = rows.length > 0;
