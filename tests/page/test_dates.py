@@ -449,3 +449,16 @@ def test_a_day_far_from_the_headline_is_that_of_the_first_line_with_one(
     )
     assert page_dates(Page(seen)) == {"published": "2021-03-09", "modified": None}
     assert page_dates(Page(seen.replace("Printed", "Leaves are green. " * 5 + "Printed"))) is None
+
+
+@pytest.mark.parametrize("page_type", ["collection", "listing", "product", "service"])
+def test_what_shows_days_of_other_things_was_published_when_it_says_so(page_type: str) -> None:
+    review = (
+        "<h1>Tea</h1><p>4 May 2022</p><p>Ann, <time datetime=2022-05-04>May 4, 2022</time>: Green and mild."
+    )
+    assert page_dates(Page(review)) == {"published": "2022-05-04", "modified": None}
+    assert page_dates(Page(review), page_type) is None
+    changed = f"{review}<footer>Last updated 6 May 2022</footer>"
+    assert page_dates(Page(changed), page_type) == {"published": None, "modified": "2022-05-06"}
+    declared = f"<meta property=article:published_time content=2021-03-02>{review}"
+    assert page_dates(Page(declared), page_type) == {"published": "2021-03-02", "modified": None}

@@ -133,6 +133,10 @@ def parse_date(value: object) -> date | None:
     return _day(*fields[:3]) if fields else None
 
 
+_OF_OTHERS = frozenset(("collection", "listing", "product", "service"))
+"""Types of pages whose days are those of other things."""
+
+
 def _day(year: int, month: int, day: int) -> date | None:
     try:
         found = date(year, month, day)
@@ -141,15 +145,16 @@ def _day(year: int, month: int, day: int) -> date | None:
     return found if EARLIEST <= found <= date.today() + timedelta(days=1) else None
 
 
-def page_dates(page: Page) -> dict[str, str | None] | None:
+def page_dates(page: Page, page_type: str = "other") -> dict[str, str | None] | None:
     """Return ``published`` and ``modified`` as ``YYYY-MM-DD`` or None; None when the page has neither.
 
     Structured data takes precedence: JSON-LD, then meta elements, then microdata. Where none of these gives
     a date of publication, the dateline beside the main heading does, then the first time element or the only
     day that is shown, then htmldate, which reads URLs, canonical links and marked dates, then the first short
     line with a day; that of a video on the page comes last. A page that shows the day of its last change, and
-    declares none, was changed then; other days on it are not looked for. A stamp in UTC names the day of the
-    page's own time zone where another stamp of the page shows it.
+    declares none, was changed then; other days on it are not looked for. Days that products, services and
+    lists show are of offers, reviews and entries: there what is declared counts alone. A stamp in UTC names
+    the day of the page's own time zone where another stamp of the page shows it.
 
     Examples
     --------
@@ -159,13 +164,16 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     {'published': '2022-05-04', 'modified': None}
     """
     modified = _first_date(page, _date_values(page, _MODIFIED))
-    published = _as_shown(page, _first_date(page, _date_values(page, _PUBLISHED))) or dateline(page)
+    published = _as_shown(page, _first_date(page, _date_values(page, _PUBLISHED)))
+    if is_text := page_type not in _OF_OTHERS:
+        published = published or dateline(page)
     shown, changed = list[set[date]](), set[date]()
     if published is None or modified is None:
         shown, changed = _shown_days(page, only_changes=published is not None)
-    if not changed:
+    if is_text and not changed:
         published = published or _searched_date(page, shown, modified)
-    published = published or _first_date(page, _video_dates(page))
+    if is_text:
+        published = published or _first_date(page, _video_dates(page))
     if modified is None and len(changed) == 1 and (published is None or published <= min(changed)):
         modified = min(changed)
     if published is None and modified is None:

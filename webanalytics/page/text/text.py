@@ -59,7 +59,7 @@ def analyse(
     found = None if page.is_text else content(page)
     text = plain if format != "markdown" else found.markdown if found else paragraphs(plain)
     return {
-        "date": page_dates(page),
+        "date": page_dates(page, found.page_type if found else "other"),
         "description": page.description,
         "title": page.title,
         "title_alt": page.h1,
