@@ -133,7 +133,7 @@ def test_form_without_an_action_leads_to_its_page() -> None:
 
 def test_an_image_for_a_script_to_load() -> None:
     html = "<img src=data:image/gif;base64,R0 data-src=/late.png><img src=/now.png data-src=/late2.png>"
-    html += "<img data-lazy-src=/late3.png><img>"
+    html += "<img data-src='' data-lazy-src=/late3.png><img>"
     assert [row[0][20:] for row in rows(html)] == ["/late.png", "/now.png", "/late3.png"]
 
 

@@ -30,7 +30,9 @@ MADE = frozenset((*DERIVED, *CRAWLED, *FOUND))
 """Columns that an audit makes itself."""
 
 MOST_SEGMENTS = 50
-SEGMENT, OTHER = "segment", "other"
+SEGMENT = "segment"
+"""The column of segments, which may be made anew."""
+OTHER = "other"
 """The segment of pages that no pattern matches."""
 
 

@@ -439,6 +439,11 @@ def test_a_count_that_is_no_number_is_said_and_not_left_out(cell: str, tmp_path:
         joined(site("/tea"), f'Page,Clicks\n{TOP}/tea,"{cell}"\n', tmp_path / "pages.csv")
 
 
+def test_numbers_that_count_nothing_are_missing() -> None:
+    frame = pd.DataFrame({"Page": [f"{TOP}/tea"], "Clicks": [-1], "Views": [7]})
+    assert site("/tea").with_search_data(frame).pages[["clicks", "views"]].values.tolist() == [[pd.NA, 7]]
+
+
 @pytest.mark.parametrize("cell", ["-", "n/a", ""])
 def test_a_count_that_is_left_open_is_missing(cell: str, tmp_path: Path) -> None:
     kept = joined(site("/tea"), f"Page,Clicks,Views\n{TOP}/tea,{cell},7\n", tmp_path / "pages.csv").pages

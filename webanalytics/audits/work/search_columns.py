@@ -115,8 +115,8 @@ def _numbers(column: pd.Series[Any], *, whole: bool) -> npt.NDArray[Any]:
     codes, cells = pd.factorize(column.astype(object))
     found = [number(cell, whole=whole) for cell in cells]
     for cell, said in zip(cells, found, strict=True):
-        if said is None and re.search(r"\d", str(cell)[:40]):
-            wanted = f"a table with numbers in its column `{column.name}`, and not '{one_line(cell)[:40]}'"
+        if said is None and isinstance(cell, str) and re.search(r"\d", cell[:40]):
+            wanted = f"a table with numbers in its column `{column.name}`, and not '{one_line(cell[:40])}'"
             raise ParameterError.must_be("source", wanted)
     return np.array([*found, None], dtype=float)[codes]
 

@@ -245,8 +245,9 @@ class LoadingElements(Collector):
 
 def late_source(element: Element) -> str:
     """Return the address of an image that a script loads late, "" for none."""
-    named = ((name, value.strip()) for name, value in element.attrib.items() if _LATE.fullmatch(name))
-    return next((value for name, value in named if name == "data-src" or _FILE.fullmatch(value[:_READ])), "")
+    named = {name: value.strip() for name, value in element.attrib.items() if _LATE.fullmatch(name)}
+    addresses = (value for value in named.values() if _FILE.fullmatch(value[:_READ]))
+    return named.get("data-src") or next(addresses, "")
 
 
 def _waits(element: Element) -> bool:
