@@ -111,8 +111,8 @@ def has_segments(pages: pd.DataFrame) -> bool:
     return all(isinstance(cell, str) for cell in cells) and 0 < len({*cells}) <= MOST_SEGMENTS
 
 
-def segmented(pages: pd.DataFrame, patterns: Any, column: Any) -> pd.DataFrame:
-    """Return each address of the pages once, with its segment; see `webanalytics.Audit.segments`."""
+def segmented(pages: pd.DataFrame, patterns: Any, column: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the segment of each page, as `matched` does; see `webanalytics.Audit.segments`."""
     by = patterns if isinstance(patterns, str) else None
     good = isinstance(patterns, Mapping) and all(isinstance(one, str) and one for one in patterns.values())
     if by not in pages and not (good and patterns and all(isinstance(name, str) for name in patterns)):
@@ -127,7 +127,8 @@ def segmented(pages: pd.DataFrame, patterns: Any, column: Any) -> pd.DataFrame:
     else:
         tests = {name: matching(pattern, "patterns") for name, pattern in patterns.items()}
         named = [next((name for name, is_in in tests.items() if is_in(url)), OTHER) for url in urls.values()]
-    return pd.DataFrame({"url": list(urls), column: make_series(named, "string", pd.RangeIndex(len(named)))})
+    made = {"url": list(urls), column: make_series(named, "string", pd.RangeIndex(len(named)))}
+    return matched(pages.drop(columns=column, errors="ignore"), pd.DataFrame(made), "url")
 
 
 def _masked(pages: pd.DataFrame, mask: pd.Series[Any], *, aligned: bool) -> list[int]:

@@ -109,8 +109,9 @@ class Site:
     @cached_property
     def besides(self) -> frozenset[str]:
         """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_CRAWL`."""
-        counts = {*self.values("external_links"), *self.values("subdomain_links")} - {None}
-        asked = any(kind == "external" for kind, _ in self.checked.values()) or counts == {0}
+        asked = any(kind == "external" for kind, _ in self.checked.values())
+        if not asked:  # where no link leads elsewhere there is nothing to ask
+            asked = {*self.values("external_links"), *self.values("subdomain_links")} - {None} == {0}
         return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * (not self.stopped))
 
     @cached_property

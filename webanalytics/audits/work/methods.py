@@ -14,7 +14,7 @@ import pandas as pd
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited
 from webanalytics.audits.profiles import resolve_profile
-from webanalytics.audits.selection import matched, segmented, segments_of
+from webanalytics.audits.selection import segmented, segments_of
 from webanalytics.audits.site import Site
 from webanalytics.audits.work.muting import muted, new_mute
 from webanalytics.audits.work.prune import Limits, prune
@@ -416,12 +416,7 @@ class WorkMethods:
         >>> audit.segments({"shop": "/shop/*"}).scores(by="segment")[["segment", "pages"]].values.tolist()
         [['other', 2], ['shop', 1]]
         """
-
-        def find(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]:
-            found = segmented(raw, patterns, column)
-            return *matched(raw.drop(columns=column, errors="ignore"), found, "url"), {}
-
-        return self._joined(find)
+        return self._joined(lambda raw: (*segmented(raw, patterns, column), {}))
 
     def scores(self: Audited, by: str = "segment") -> pd.DataFrame:
         """Return the score of each part of the site.

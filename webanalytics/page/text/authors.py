@@ -42,12 +42,11 @@ _NOT_PLACES = frozenset({
 })
 _NOBODY = frozenset({
     "about", "about the author", "admin", "administrador", "administrator", "all posts", "anonymous",
-    "author", "author name", "authors", "by", "comments", "contact us", "contributor", "default", "editor",
-    "follow", "get in touch", "guest", "hello", "hi", "home", "in stock", "log in", "member", "members",
-    "moderator", "more", "n/a", "name", "new member", "none", "null",
-    "op", "person", "posted by", "posts", "profile", "quote", "read more", "reply", "root", "share", "staff",
-    "super user", "team", "the author", "undefined", "unknown", "us", "user", "view", "webmaster", "website",
-    "wordpress", "written by",
+    "author", "author name", "authors", "by", "comments", "contributor", "default", "editor", "follow",
+    "get in touch", "guest", "hi", "home", "member", "members", "moderator", "more", "n/a", "name",
+    "new member", "none", "null", "op", "person", "posted by", "posts", "profile", "quote", "read more",
+    "reply", "root", "share", "staff", "super user", "team", "the author", "undefined", "unknown", "us",
+    "user", "view", "webmaster", "website", "wordpress", "written by",
 })
 # fmt: on
 _FAMILY_FIRST = re.compile(r"^([^,;]+),\s*([^,;]+)$")

@@ -170,10 +170,9 @@ def page_dates(page: Page, page_type: str = "other") -> dict[str, str | None] | 
     shown, changed = list[set[date]](), set[date]()
     if published is None or modified is None:
         shown, changed = _shown_days(page, only_changes=published is not None)
-    if is_text and not changed:
-        published = published or _searched_date(page, shown, modified)
-    if is_text:
-        published = published or _first_date(page, _video_dates(page))
+    if is_text and published is None:
+        searched = None if changed else _searched_date(page, shown, modified)
+        published = searched or _first_date(page, _video_dates(page))
     if modified is None and len(changed) == 1 and (published is None or published <= min(changed)):
         modified = min(changed)
     if published is None and modified is None:
