@@ -19,6 +19,9 @@ def linked(data: object) -> str:
 ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
 
 
+ODD_HOSTS = ("tea.example:80", "tea.example:port", "tea.example:99999", "[::1")
+
+
 def card(label: str, said: str) -> str:
     return f'<meta name="twitter:label1" content="{label}"><meta name="twitter:data1" content="{said}">'
 
@@ -60,6 +63,7 @@ def card(label: str, said: str) -> str:
         (card("Est. reading time", "Less than a minute"), []),
         (card("Availability", "On order"), []),
         ('<h1>Tea</h1><a href="/people/logina">Logina Lee</a>', ["Logina Lee"]),
+        *((f'<h1>Tea</h1><a href="https://{host}/people/ann">Ann Lee</a>', ["Ann Lee"]) for host in ODD_HOSTS),
         ('<h1>Tea</h1><a href="/profile/login/">Log in or join</a>', []),
         ('<h1>Tea</h1>Under <a href="https://creativecommons.org/licenses/by/4.0/">Attribution 4.0</a>', []),
         ('<h1>Tea</h1><a href="https://social.example/profile/tea.example">Blue Sky</a>', []),

@@ -20,7 +20,7 @@ from webanalytics.page.text.publisher import (
     plain_name,
 )
 from webanalytics.page.visible_text import visible_text
-from webanalytics.urls import host_of, registrable_domain
+from webanalytics.urls import address, registrable_domain
 
 MOST_AUTHORS = 20
 """Most authors that are given of a page."""
@@ -281,13 +281,15 @@ def _leads_to_author(element: Element) -> bool:
 
 def _linked(page: Page) -> Iterator[str]:
     """Yield the texts of links to the page of an author on the same site."""
-    own = registrable_domain(host_of(page.final_url))
+    own = ("", _site(page.final_url))
+    return _links(
+        page, lambda link: _leads_to_author(link) and _site(page.urljoin(link.get("href") or "")) in own
+    )
 
-    def wanted(element: Element) -> bool:
-        host = host_of(element.get("href") or "")
-        return _leads_to_author(element) and (not host or registrable_domain(host) == own)
 
-    return _links(page, wanted)
+def _site(url: str) -> str:
+    found = address(url)
+    return registrable_domain(found.host) if found else ""
 
 
 def _spoken(page: Page) -> Iterator[str]:
