@@ -138,3 +138,17 @@ def test_authors_are_bounded() -> None:
 )
 def test_the_headline_is_what_the_reader_takes_for_the_title(html: str, headline: str) -> None:
     assert page_headline(Page(html)) == headline
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [("By Ólafur Jónsson", ["Ólafur Jónsson"]), ("Senior Editor", []), ("By default", [])],
+)
+def test_what_is_told_of_an_author_at_the_end_names_the_author(title: str, expected: list[str]) -> None:
+    """The markup of WordPress's own themes of 2020 and 2021."""
+    lines = "".join(f"<p>Line {n} of the text.</p>" for n in range(20))
+    told = f'<div class="author-bio"><h2 class="author-title">{title}</h2><p class="author-description">Writes.</p>'
+    link = (
+        '<a class="author-link" href="/author/o/" rel="author">View all of Ólafur Jónsson\'s posts.</a></div>'
+    )
+    assert page_authors(Page(f"<article><h1>Tea</h1>{lines}{told}{link}</article>")) == expected

@@ -212,8 +212,7 @@ def _user(page: Page) -> Iterator[str]:
     """Yield the first name of a user: who wrote the first post of a forum."""
     if "username" not in page.html:
         return
-    elements = page.document.elements
-    users = (element for element in elements if "username" in (element.get("class") or "").split())
+    users = (part for part in page.document.elements if "username" in (part.get("class") or "").split())
     names = (_text(page, element) for element in islice(users, _MOST_ELEMENTS) if _in_place(element))
     yield from islice(filter(None, names), 1)
 
@@ -293,10 +292,11 @@ def _site(url: str) -> str:
 
 
 def _spoken(page: Page) -> Iterator[str]:
-    """Yield what follows "By" in the lines below the headline."""
+    """Yield what follows "By" in the lines below the headline, or above what is told of an author."""
     lines, place = headline_place(page)
     below = lines[place + 1 : place + _LINES_AFTER] if place is not None else []
-    for line, following in pairwise((*below, "")):
+    told = (_text(page, one) for one in page.document.elements if "author-title" in (one.get("class") or ""))
+    for line, following in pairwise((*below, "", *told, "")):
         match = _BYLINE.match(line) if len(line) <= _LONGEST_BYLINE else None
         if match or line.strip(" :").casefold() in _ALONE:
             yield match[1] if match else following
