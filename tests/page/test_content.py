@@ -329,7 +329,9 @@ def test_a_list_of_goods_with_an_order_form_for_each_is_no_product() -> None:
     assert content(Page(_shop(12, 6), "https://light.example/collections/lamps")).page_type != "product"
 
 
-@pytest.mark.parametrize(("own", "is_list"), [("", True), ("<h1>Lamps of my house</h1>", False)])
+@pytest.mark.parametrize(
+    ("own", "is_list"), [("", True), (f"<h1>Lamps of my house</h1><p>{2 * PROSE}", False)]
+)
 def test_articles_that_lead_to_their_own_pages_are_a_list(own: str, is_list: bool) -> None:
     posts = "".join(
         f'<article><h1><a href="/{n}">Lamp {n}</a></h1><p>Ann Lee, 4 May 202{n}<p>{PROSE}</article>'

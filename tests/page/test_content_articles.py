@@ -110,8 +110,27 @@ def test_the_likely_cells_of_a_table_that_begins_surely_are_an_articles() -> Non
 def test_what_was_written_in_a_month_is_a_list(path: str, is_list: bool) -> None:
     posts = "".join(f'<article><h2><a href="/{n}">Lamp {n}</a></h2><p>{PROSE}</article>' for n in range(2))
     kind = content(
-        Page(f"<title>Light</title><h1>Light</h1>{posts}", f"https://light.example/{path}")
+        Page(f"<title>Light</title><h1>Light</h1><p>{PROSE}{posts}", f"https://light.example/{path}")
     ).page_type
+    assert (kind == "listing") is is_list
+
+
+@pytest.mark.parametrize(
+    ("own", "name", "is_list"), [("", "post", True), (2 * PROSE, "post", False), ("", "comment", False)]
+)
+def test_posts_below_links_are_a_list_where_a_page_says_nothing_else(
+    own: str, name: str, is_list: bool
+) -> None:
+    """The archive of WordPress's own theme of 2023, whose heading is no link."""
+    posts = "".join(
+        f'<li class="wp-block-{name} {name} hentry"><h2 class="wp-block-post-title"><a href="/2023/{n}/">'
+        f"Ten facts on lamp {n}</a></h2><div><p>{PROSE}</p></div>"
+        f'<div><time datetime="2023-12-2{n}"><a href="/2023/{n}/">December 2{n}, 2023</a></time></div></li>'
+        for n in range(5)
+    )
+    heading = '<h1 class="wp-block-query-title">Author: <span>Ann Lee</span></h1>'
+    markup = f'<title>Ann Lee</title><body class="archive author"><main>{heading}{own}<ul>{posts}</ul></main>'
+    kind = content(Page(markup, "https://light.example/author/ann/")).page_type
     assert (kind == "listing") is is_list
 
 

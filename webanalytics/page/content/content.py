@@ -182,7 +182,8 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     elsewhere = leads_elsewhere(blocks, column)
     measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
     kinds = softmax(trained.page.raw(measured[:, None]))[0]
-    is_list = TYPES[int(np.argmax(kinds))] == "article" and _lists_articles(blocks, column)
+    is_text = TYPES[int(np.argmax(kinds))] == "article" or kinds.max() < OTHER_BELOW
+    is_list = is_text and _lists_articles(blocks, column)
     is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
     if known := "product" if _sells_one(page, column) else "listing" if is_list else None:
         kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
@@ -214,13 +215,16 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
 
 
 def _lists_articles(blocks: Blocks, column: Mapping[str, Numbers]) -> bool:
-    """Return whether a page without a main heading of its own is mostly articles whose headings are links."""
+    """Return whether a page is mostly articles whose headings are links, and has no text of its own."""
     leads, chars = column["link_share"] > 0.5, column["chars"]
     heading = np.logical_or.reduce([column[f"is_h{level}"] for level in range(1, 5)])
-    parts = [slice(blocks.starts[node], blocks.ends[node]) for node in _marked(blocks, {"article"})]
-    listed = [float(chars[part].sum()) for part in parts if leads[part][heading[part]][:1].any()]
-    mostly = len(listed) > 1 and 2 * sum(listed) >= float(chars.sum())
-    return mostly and not (column["is_h1"] * ~leads).any()
+    nodes = [node for node in _marked(blocks, {"article", "li"}) if not blocks.names[node] & BIT["comment"]]
+    parts = {node: slice(blocks.starts[node], blocks.ends[node]) for node in nodes}
+    listed = [node for node, part in parts.items() if leads[part][heading[part]][:1].any()]
+    own = ~_within(blocks, listed)
+    says = 2 * float(chars[own & (chars >= PARAGRAPH) & ~leads].sum()) >= LITTLE_CONTENT
+    mostly = len(listed) > 1 and 2 * float(chars[own].sum()) <= float(chars.sum())
+    return mostly and not (says and (column["is_h1"] * ~leads).any())
 
 
 def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
@@ -318,8 +322,7 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
     keep[:-1] |= terms & keep[1:]
     alike: dict[int, list[slice]] = {}
     opened: list[int] = []  # tables that have not ended
-    for node in [node for node, element in enumerate(blocks.nodes) if element.tag in ("table", "pre")]:
-        element = blocks.nodes[node]
+    for node, element in [pair for pair in enumerate(blocks.nodes) if pair[1].tag in ("table", "pre")]:
         while opened and blocks.nodes[opened[-1]].end <= element.position:
             opened.pop()
         inside = slice(blocks.starts[node], blocks.ends[node])
@@ -329,18 +332,15 @@ def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbe
             opened.append(node)
     links = chars * column["link_share"]
     for tables in alike.values():
-        size, linked, kept = (
+        size, linked, taken = (
             sum(float(values[inside].sum()) for inside in tables) for values in (chars, links, chars * keep)
         )
-        if 2 * kept >= size or 4 * linked < size:
+        if 2 * taken >= size or 4 * linked < size:
             for inside in tables:
-                keep[inside] = 2 * kept >= size
-    references = [
-        number
-        for number in np.flatnonzero(keep).tolist()
-        if blocks.linked[number] and len(blocks.texts[number]) <= 200 and _is_reference(blocks, number)
-    ]
-    if 3 * len(references) <= np.count_nonzero(keep):
+                keep[inside] = 2 * taken >= size
+    kept = np.flatnonzero(keep).tolist()
+    references = [n for n in kept if len(blocks.texts[n]) <= 200 and _is_reference(blocks, n)]
+    if 3 * len(references) <= len(kept):
         keep[references] = False
 
 
