@@ -208,6 +208,13 @@ def test_who_calls_a_page_both_languages_is_left_to_another_rule() -> None:
     assert len(found("hreflang_shared_address", both)) == 1
 
 
+def test_a_code_that_is_no_language_calls_a_page_none() -> None:
+    wrong = site(page("/", hreflangs=alternates(xx="/tea")), page("/tea"))
+    assert found("hreflang_other_language", wrong) == []
+    right = site(page("/", hreflangs=alternates(de="/tea")), page("/tea"))
+    assert len(found("hreflang_other_language", right)) == 1
+
+
 @pytest.mark.parametrize(("count", "more"), [(5, ""), (7, " and 2 more")])
 def test_five_wrong_languages_are_named(count: int, more: str) -> None:
     codes = [f"q{letter}" for letter in "abcdefg"[:count]]

@@ -235,3 +235,19 @@ def test_odd_pages_are_no_trouble() -> None:
             )
 
     assert asyncio.run(main()) == frozenset()
+
+
+def test_redirects_to_a_page_that_says_so_are_soft_404s_and_missing_pages_are_no_duplicates() -> None:
+    links = "".join(f'<a href="/{path}">{path}</a>' for path in ("tea", "old", "lost")).encode()
+    pages = {"/": page("Home", 0) + links, "/tea": page("Tea", 3), "/nothing": NOTHING}
+    plain, leading = Reply(200, {}, NOTHING), Reply(302, {"Location": "/nothing"})
+    for answer, says in ((plain, 'HTTP 200, titled "'), (leading, "Redirects to ")):
+        with SiteServer(pages, not_found=answer) as server:
+            audit = wa.crawl(server.url, allow_private=True, workers=1, progress=False, sitemap=None)
+            rules = audit.issues.groupby("rule")["url"].agg(list)
+            evidence = audit.issues.loc[audit.issues["rule"].eq("soft_404"), "evidence"]
+            assert paths(server, rules["soft_404"]) == {"/old", "/lost"}
+            assert evidence.str.startswith(says).all()
+            assert evidence.str.contains("Linked from").all()
+            assert "title_duplicate" not in rules
+            assert audit.broken_links["verdict"].tolist() == ["soft 404"] * 2

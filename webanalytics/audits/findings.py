@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.redaction import without_secrets
-from webanalytics.audits.rules.base import Finding, PageByPage, Rule
+from webanalytics.audits.rules.base import Finding, PageByPage, Rule, missing_pages
 from webanalytics.audits.site import Site
 from webanalytics.core.strings import percent
 from webanalytics.runs.frames.schema import PANDAS_3, make_series
@@ -30,8 +30,8 @@ MAX_EVIDENCE = 300
 """Longest evidence, in characters."""
 
 _OF_ANY_ANSWER = ("response", "security", "sitemap", "url", "own")
-"""Categories whose rules judge plain texts too, and pages that lead to another at once; so do those on what
-these link to."""
+"""Categories whose rules judge plain texts too, missing pages with status 200, and pages that lead to another
+at once; so do those on what these link to."""
 
 # Controls that are no white space, half characters, and signs that turn the direction of text.
 _UNSEEN = re.compile(
@@ -98,7 +98,8 @@ class Found:
         if first and not isinstance(self.rule.find, PageByPage):  # which sees pages that were read alone
             first = {row: found for row, found in first.items() if row not in site.refused}
         if first and not (self.rule.category in _OF_ANY_ANSWER or self.rule.name.startswith("links_to_")):
-            left = site.forwarding | site.texts
+            missing: Mapping[int, bool] = site.once("missing pages", lambda: missing_pages(site))
+            left = site.forwarding | site.texts | missing.keys()
             first = {row: found for row, found in first.items() if row not in left}
         if first:
             rows = sorted(first)

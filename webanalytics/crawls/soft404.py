@@ -196,9 +196,10 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages, tell: Tell
         if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
             return set()
         soft.update(await asyncio.to_thread(_matching, everywhere, pages))
-        if everywhere.asks and len(soft) > 1:  # one may be the page to log in itself
-            said = f"{len(soft):,} pages of {urlsplit(origin).netloc} show a page to log in."
-            tell(f"{said} {ADVICE['wall'].effect}.")
+        if everywhere.asks:
+            if len(soft) > 1:  # one may be the page to log in itself
+                said = f"{len(soft):,} pages of {urlsplit(origin).netloc} show a page to log in."
+                tell(f"{said} {ADVICE['wall'].effect}.")
             return set()
         if not everywhere.missing:
             return soft

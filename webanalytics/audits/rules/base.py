@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -126,3 +126,12 @@ def from_docs(place: str) -> str:
     """Return the address of a page of the documentation, '' where nobody said where that is."""
     base = options.docs_url
     return f"{base.rstrip('/')}/{place}" if base else ""
+
+
+def missing_pages(site: Site) -> Mapping[int, bool]:
+    """Return the rows of pages missing with status 200, and whether a redirect led there."""
+    if site.crawl is None or not (soft := site.crawl.soft_404):
+        return {}
+    ends = zip(site.addresses.requested, site.addresses.final, site.good, strict=True)
+    pages = ((row, asked in soft, end in soft) for row, (asked, end, good) in enumerate(ends) if good)
+    return {row: not here for row, asked, here in pages if asked or here}

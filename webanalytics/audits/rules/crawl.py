@@ -11,7 +11,7 @@ import numpy as np
 
 from webanalytics.audits.graph.links import CLICKED
 from webanalytics.audits.graph.site_links import LONGEST, listed
-from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.rules.base import Finding, missing_pages
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.leads import Bad, Leads, faults, sources
 from webanalytics.audits.site import Site
@@ -87,12 +87,14 @@ def _traps(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _soft(site: Site, _: Any) -> Iterator[Finding]:
-    pages = frozenset[str]() if site.crawl is None else site.crawl.soft_404
-    for row, url in enumerate(site.addresses.final):
-        if url in pages and site.good[row] and site.addresses.first(row):
-            said = str(site.values("title")[row] or "").strip()
-            linked = f" Linked from {sources(site, row)}." if site.values("inlinks")[row] else ""
-            yield Finding(row, None, f'HTTP 200, titled "{said[:80]}".{linked}')
+    for row, led in missing_pages(site).items():
+        url = site.addresses.final[row] or ""
+        if not (url.split("/", 3)[3:] != [""] if led else site.addresses.first(row)):
+            continue  # what leads to the home page is told by the rule on that
+        way = f"Redirects to {url}: " if led else ""
+        said = str(site.values("title")[row] or "").strip()
+        linked = f" Linked from {sources(site, row)}." if site.values("inlinks")[row] else ""
+        yield Finding(row, None, f'{way}HTTP 200, titled "{said[:80]}".{linked}')
 
 
 _LONGEST_SERIES = 10_000

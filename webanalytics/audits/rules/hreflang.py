@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.alternates import PLACES, Place
-from webanalytics.audits.directives.languages import hreflang_problem, primary, same_language
+from webanalytics.audits.directives.languages import hreflang_problem, is_language, primary, same_language
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.rules.declarations import rules_of
@@ -201,7 +201,7 @@ def _other_language(site: Site, _: Any) -> Iterator[Finding]:
         wrong = [
             code  # who calls it both is told by the rule on one address for several languages
             for code, sources in codes.items()
-            if code and text and not same_language(code, text) and not right >= set(sources)
+            if text and is_language(code) and not same_language(code, text) and not right >= set(sources)
         ]
         if wrong and site.good[row]:
             by = listed(site.name(source) for source in codes[wrong[0]])
