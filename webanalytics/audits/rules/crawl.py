@@ -89,8 +89,9 @@ def _traps(site: Site, _: Any) -> Iterator[Finding]:
 def _soft(site: Site, _: Any) -> Iterator[Finding]:
     for row, led in missing_pages(site).items():
         url = site.addresses.final[row] or ""
-        if not (url.split("/", 3)[3:] != [""] if led else site.addresses.first(row)):
-            continue  # what leads to the home page is told by the rule on that
+        leads_home = led and url.split("/", 3)[3:] == [""]  # which another rule tells
+        if leads_home or not (led or site.addresses.first(row)):
+            continue
         way = f"Redirects to {url}: " if led else ""
         said = str(site.values("title")[row] or "").strip()
         linked = f" Linked from {sources(site, row)}." if site.values("inlinks")[row] else ""
