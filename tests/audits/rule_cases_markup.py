@@ -133,7 +133,10 @@ CASES = (
     Case(
         "internal_nofollow",
         beside('<a href="/tin" rel="NoFollow noopener">Tin</a>'),
-        beside('<a href="https://other.example/" rel="nofollow">Tin</a><a href="#a" rel="nofollow">A</a>'),
+        beside(
+            '<a href="https://other.example/" rel="nofollow">Tin</a><a href="#a" rel="nofollow">A</a>'
+            '<a href="?replytocom=7#respond" rel="nofollow">Reply</a>'
+        ),
         value=1,
         evidence="https://example.org/tin",
     ),

@@ -350,7 +350,11 @@ CASES: dict[str, Callable[[], Case]] = {
     "sitemap_missing_page": lambda: Case(
         site(page("/a"), page("/b"), listed=("/a", "/b/")),
         {1},
-        site(page("/a"), page("/b", robots="noindex"), moved("/c", "/a"), listed=("/a#top",)),
+        site(
+            *(page("/a"), page("/b", robots="noindex"), moved("/c", "/a"), page("/blog/page/2/")),
+            *(page("/tea?sort=new&page=3"),),
+            listed=("/a#top",),
+        ),
     ),
     "sitemap_orphan": lambda: Case(
         site(page("/"), page("/a"), listed=("/", "/a")),

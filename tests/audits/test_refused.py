@@ -139,14 +139,11 @@ def test_who_refused_is_said_in_the_language_of_the_report(audit: wa.Audit, tmp_
     assert "refused" not in html[: html.index("Was zuerst zu beheben ist")].rpartition("</style>")[2]
 
 
-def test_what_an_older_version_kept_is_read_as_it_was_meant() -> None:
-    """``refused`` was the kind of connections that are not accepted, ``http`` that of every status."""
-    rows = [page("/"), {**failed("/a", "refused"), "error_type": "refused"}]
-    rows.append({**failed("/b", "status", status=403), "error_type": "http"})
+def test_a_refusal_is_known_by_its_status_where_a_frame_calls_it_http() -> None:
+    rows = [page("/"), {**failed("/b", "status", status=403), "error_type": "http"}]
     site = wa.Audit(pd.DataFrame(rows)).site
-    assert [trip.problem for trip in site.fetches] == ["", "no response", "refused"]
-    assert wa.Audit(pd.DataFrame(rows)).pages["score"].isna().tolist() == [False, True, True]
-    assert refused(pd.DataFrame(rows[:2])) == 0
+    assert [trip.problem for trip in site.fetches] == ["", "refused"]
+    assert wa.Audit(pd.DataFrame(rows)).pages["score"].isna().tolist() == [False, True]
 
 
 def test_alternates_canonicals_and_redirects_to_them_have_no_fault() -> None:

@@ -154,6 +154,7 @@ CASES: dict[str, Callable[[], Case]] = {
                 "/": [
                     *(link("/a", "Lanterns"), link("/old", "Lanterns"), link("/a", "2"), link("/b", "2")),
                     *(link("/b", "here"), link("/a", "here"), link(OTHER, "Oil"), link("/b", "Oil")),
+                    *(link("/b", "Reply"), link("/a", "Reply", rel=1)),
                 ],
                 "/old": [link("/a", kind="redirect")],
             },

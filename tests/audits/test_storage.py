@@ -432,13 +432,3 @@ def test_a_date_and_a_score_are_checked(tmp_path: Path, wrong: dict[str, object]
     path.write_text(json.dumps(json.loads(path.read_text()) | wrong))
     with pytest.raises(wa.ParameterError, match="holds a saved audit"):
         wa.load(tmp_path / "kept")
-
-
-def test_an_audit_of_before_scores_were_kept_is_read(tmp_path: Path) -> None:
-    path = audit().save(tmp_path / "kept") / "audit.json"
-    manifest = {**json.loads(path.read_text()), "format": 2}
-    del manifest["date"], manifest["score"]
-    path.write_text(json.dumps(manifest))
-    loaded = wa.load(tmp_path / "kept")
-    assert loaded.audited_at is None
-    assert loaded.score == audit().score

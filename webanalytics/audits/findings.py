@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
@@ -98,8 +98,7 @@ class Found:
         if first and not isinstance(self.rule.find, PageByPage):  # which sees pages that were read alone
             first = {row: found for row, found in first.items() if row not in site.refused}
         if first and not (self.rule.category in _OF_ANY_ANSWER or self.rule.name.startswith("links_to_")):
-            missing: Mapping[int, bool] = site.once("missing pages", lambda: missing_pages(site))
-            left = site.forwarding | site.texts | missing.keys()
+            left = site.forwarding | site.texts | missing_pages(site).keys()
             first = {row: found for row, found in first.items() if row not in left}
         if first:
             rows = sorted(first)

@@ -100,9 +100,7 @@ def failure(result: JobResult) -> str:
 
 
 def _links(found: dict[str, Any]) -> Iterator[Link]:
-    size = len(found.get("target") or ())
-    given = {"fragment": [""] * size, "times": [1] * size, **found}  # of a folder of an earlier version
-    columns = [given.get(name) or () for name in Link._fields]
+    columns = [found.get(name) or () for name in Link._fields]
     return (Link(*values) for values in zip(*columns, strict=True))
 
 

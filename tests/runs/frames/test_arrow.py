@@ -105,16 +105,6 @@ def test_no_large_string_stands_below_a_map() -> None:
     assert not [text for text in below if "large" in text]
 
 
-def test_what_was_saved_with_large_strings_below_a_map_is_read(audit: pd.DataFrame) -> None:
-    table = arrow_table(audit)
-    large = pa.list_(pa.field("element", pa.map_(pa.string(), pa.large_string())))
-    place, cells = table.schema.get_field_index("canonicals"), table["canonicals"].to_pylist()
-    field = table.schema.field(place).with_type(large)
-    before = table.set_column(place, field, pa.array(cells, large))
-    assert before.schema != table.schema
-    assert_frame_equal(frame_of(before), audit)
-
-
 def test_the_corpus_comes_back_equal(on_corpus: pd.DataFrame) -> None:
     table = arrow_table(on_corpus)
     assert table.schema.equals(arrow_schema(AUDIT_PAGES))

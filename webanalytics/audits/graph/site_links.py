@@ -196,8 +196,6 @@ def count_missing(pages: pd.DataFrame) -> int:
 
 
 def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:
-    if kind == "refused" and status is None and key != "host_refused":
-        return "no response"  # an audit of an older version: no connection was accepted
     if kind == "refused" or (kind == "http" and status in REFUSALS):
         return "refused"
     if key == "analysis_timeout":

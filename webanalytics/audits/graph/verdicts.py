@@ -36,7 +36,7 @@ def verdict(
     """
     if error_type == "robots":
         return "blocked"
-    if status in REFUSALS or (error_type == "refused" and (status is not None or key == "host_refused")):
+    if status in REFUSALS or error_type == "refused":
         return "refused"
     if status is not None and status >= 400:
         return "gone" if status in GONE else "failed"

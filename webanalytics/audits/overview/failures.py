@@ -33,11 +33,6 @@ class Reason(NamedTuple):
     key: str | None = None
     advice: Advice | None = None
 
-    @property
-    def is_refusal(self) -> bool:
-        """Whether the page was refused; this kind once said that no connection was accepted."""
-        return self.error_type == "refused" and (self.key is None or MESSAGES[self.key][0] != "connection")
-
 
 @lru_cache(maxsize=10_000)
 def reason(error_type: str | None, error: str | None, key: str | None = None) -> Reason:
@@ -107,7 +102,7 @@ LARGE_SHARE = 0.1
 
 def refused(pages: pd.DataFrame) -> int:
     """Return how many pages were refused to us, which is not a fault of theirs."""
-    return sum(len(rows) for why, rows in reasons(pages) if why.is_refusal)
+    return sum(len(rows) for why, rows in reasons(pages) if why.error_type == "refused")
 
 
 def refusal_warning(pages: pd.DataFrame) -> str:
@@ -120,7 +115,7 @@ def refusal_warning(pages: pd.DataFrame) -> str:
     >>> refusal_warning(pd.DataFrame({**rows, **said}))
     'a.example refused 1 of 2 addresses: this audit speaks of the others alone. The page answered HTTP 451.'
     """
-    away = {row: why for why, rows in reasons(pages) if why.is_refusal for row in rows}
+    away = {row: why for why, rows in reasons(pages) if why.error_type == "refused" for row in rows}
     found = [address(url or "") if away else None for url in _texts(pages, "url")]
     hosts = ["" if place is None else place.host for place in found]
     asked, counts = Counter(hosts), Counter(hosts[row] for row in away)

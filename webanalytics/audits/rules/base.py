@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -130,8 +130,13 @@ def from_docs(place: str) -> str:
 
 def missing_pages(site: Site) -> Mapping[int, bool]:
     """Return the rows of pages missing with status 200, and whether a redirect led there."""
-    if site.crawl is None or not (soft := site.crawl.soft_404):
-        return {}
+    found: Mapping[int, bool] = site.once("missing pages", lambda: dict(_missing(site)))
+    return found
+
+
+def _missing(site: Site) -> Iterator[tuple[int, bool]]:
+    soft = site.crawl.soft_404 if site.crawl else ()
     ends = zip(site.addresses.requested, site.addresses.final, site.good, strict=True)
-    pages = ((row, asked in soft, end in soft) for row, (asked, end, good) in enumerate(ends) if good)
-    return {row: not here for row, asked, here in pages if asked or here}
+    for row, (asked, end, good) in enumerate(ends if soft else ()):
+        if good and (end in soft or asked in soft):
+            yield row, end not in soft

@@ -157,7 +157,7 @@ def _of_one_text(graph: LinkGraph) -> dict[int, dict[str, dict[int, int]]]:
     told = np.array([text != "" and not text.isdecimal() for text in folded], bool)
     anchor, target, source = graph.table.anchor, graph.table.target, graph.source_row
     wanted = (anchor > 0) & (source >= 0) & told[anchor]
-    links = np.flatnonzero(graph.hyperlinks & graph.internal & wanted)
+    links = np.flatnonzero(graph.hyperlinks & graph.internal & graph.followed & wanted)
     end = np.where(graph.page[target[links]] >= 0, graph.page[target[links]], -2 - target[links])
     text = source[links] * np.int64(len(texts)) + number[anchor[links]]
     order = np.lexsort((end, text))
@@ -202,7 +202,8 @@ def _shown(column: str, shown: Callable[[dict[str, str]], str]) -> Find:
 @PageByPage
 def _internal_nofollow(site: Site, _: Any) -> Iterator[Finding]:
     for row, links, own in site.read("nofollow_links", "final_url"):
-        if others := [link for link in links or () if link != own]:
+        here = (own or "").split("?")[0]  # as replies to comments and filters of a list
+        if others := [link for link in links or () if link.split("?")[0] != here]:
             yield Finding(row, len(others), searches.enumerated(others))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,9 @@ from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.links import unlinked
 from webanalytics.audits.site import Site
 from webanalytics.runs.frames.sitemap import sitemap_files
+
+_LATER = re.compile(r"/page[/-]?\d+/?$|[?&]paged?=\d+$")
+"""Addresses of later pages of a list, whose first page a sitemap needs alone."""
 
 
 def _listed(site: Site) -> Iterator[int]:
@@ -39,9 +43,9 @@ def _failing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _not_listed(site: Site, _: Any) -> Iterator[Finding]:
-    listing = site.values("in_sitemap")
+    listing, urls = site.values("in_sitemap"), site.addresses.final
     for row in site.distinct:
-        if listing[row] is not None and not listing[row]:
+        if listing[row] is not None and not listing[row] and not _LATER.search(urls[row] or ""):
             yield Finding(row)
 
 

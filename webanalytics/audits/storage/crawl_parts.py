@@ -32,13 +32,12 @@ TABLES: Mapping[str, Mapping[str, Dtype]] = {
     "traps": TRAPS,
     "hosts": HOSTS,
 }
-NEEDED = ("links", "addresses", "anchors", *TABLES)
-PARTS = (*NEEDED, "fragments")
-"""Names of the tables of a crawl; earlier ones have neither fragments nor what came with them."""
+PARTS = ("links", "addresses", "anchors", "fragments", *TABLES)
+"""Names of the tables of a crawl."""
 
 _ENDS = ("source", "target", "anchor")
 _CODES = ("rel", "kind", "position")
-_LATER = ("fragment", "times", "missing")
+_REST = ("fragment", "times", "missing")
 _NAMES = {"kinds": list(KINDS), "positions": list(POSITIONS), "rels": list(RELS)}
 
 
@@ -46,7 +45,7 @@ def frames_of(crawl: CrawlFacts) -> dict[str, pd.DataFrame]:
     """Return the tables of a crawl by their names."""
     links = crawl.links
     return {
-        "links": pd.DataFrame({name: getattr(links, name) for name in (*_ENDS, *_CODES, *_LATER)}),
+        "links": pd.DataFrame({name: getattr(links, name) for name in (*_ENDS, *_CODES, *_REST)}),
         "addresses": _texts(links.urls),
         "anchors": _texts(links.anchors),
         "fragments": _texts(links.fragments),
@@ -87,10 +86,6 @@ def crawl_of(frames: Mapping[str, pd.DataFrame], values: Mapping[str, Any]) -> C
     """
     _check(values)
     tables = {name: frames[name] for name in TABLES}
-    if "fragments" not in frames:
-        tables["skipped"] = tables["skipped"].assign(
-            addresses=pd.array([1], "Int64").repeat(len(tables["skipped"]))
-        )
     for name, frame in tables.items():
         _check_columns(name, frame)
     return CrawlFacts(
@@ -100,8 +95,8 @@ def crawl_of(frames: Mapping[str, pd.DataFrame], values: Mapping[str, Any]) -> C
         soft_404=frozenset(values["soft_404"]),
         options=values["options"],
         stopped=values["stopped"],
-        only_endless=values.get("only_endless", False),
-        left_out=values.get("left_out", {}),
+        only_endless=values["only_endless"],
+        left_out=values["left_out"],
     )
 
 
@@ -126,7 +121,7 @@ def _check_columns(name: str, frame: pd.DataFrame) -> None:
 
 
 def _check(values: Mapping[str, Any]) -> None:
-    left_out = values.get("left_out", {})
+    left_out = values["left_out"]
     texts = [*values["starts"], *values["soft_404"], *values["options"], values["stopped"], *left_out]
     lists = (values["starts"], values["soft_404"])
     good = (
@@ -134,7 +129,7 @@ def _check(values: Mapping[str, Any]) -> None:
         and all(isinstance(found, list) for found in lists)
         and isinstance(values["options"], dict)
         and all(type(count) is int for count in left_out.values())
-        and isinstance(values.get("only_endless", False), bool)
+        and isinstance(values["only_endless"], bool)
         and all(map(_is_option, values["options"].values()))
         and all(values[name] == names for name, names in _NAMES.items())
     )
@@ -150,9 +145,7 @@ def _is_option(value: object) -> bool:
 
 def _links(frames: Mapping[str, pd.DataFrame]) -> LinkTable:
     frame = frames["links"]
-    urls, anchors = (_read_texts(frames[name]) for name in ("addresses", "anchors"))
-    later = "fragments" in frames
-    fragments = _read_texts(frames["fragments"]) if later else [""]
+    urls, anchors, fragments = (_read_texts(frames[name]) for name in ("addresses", "anchors", "fragments"))
     if len(set(urls)) < len(urls):
         raise Unreadable
     limits = {
@@ -161,8 +154,10 @@ def _links(frames: Mapping[str, pd.DataFrame]) -> LinkTable:
         "rel": 1 << len(RELS),
         "kind": len(KINDS),
         "position": len(POSITIONS),
+        "fragment": len(fragments),
+        "times": 1 << 31,
+        "missing": 2,
     }
-    limits |= {"fragment": len(fragments), "times": 1 << 31, "missing": 2} if later else {}
     if list(frame.columns) != list(limits):
         raise Unreadable
     columns: dict[str, Any] = {}

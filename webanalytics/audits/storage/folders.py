@@ -25,7 +25,7 @@ from webanalytics.audits.origin import Mute, Origin
 from webanalytics.audits.profiles import Profile, resolve_profile, without
 from webanalytics.audits.rules import BUILT_IN, RULES
 from webanalytics.audits.storage import row_parts as stored_parts
-from webanalytics.audits.storage.crawl_parts import NEEDED, PARTS, checked_of, crawl_of, frames_of, values_of
+from webanalytics.audits.storage.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.audits.work.muting import checked as checked_mute
 from webanalytics.core.operations.model import Field
 from webanalytics.errors import ParameterError, reason
@@ -34,13 +34,7 @@ from webanalytics.runs.frames.arrow import Unreadable, Unstorable, arrow_table, 
 from webanalytics.runs.storage.lazy_columns import parts_of
 from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, folder_path, refusal, shown
 
-FORMAT = 3
-EARLIER = 2
-"""The format of audits without a score and a date, which are read too."""
-OF_CRAWLS = 4
-"""The format of audits with the parts of a crawl."""
-IN_PARTS = 5
-"""The format of audits whose rows are in parts, of crawls too."""
+FORMAT = 6
 MANIFEST = "audit.json"
 
 _DECLARED = {"pages": "audit", "sitemap": "sitemap"}
@@ -84,7 +78,7 @@ def described(
     except Unstorable as error:
         raise ParameterError.must_be("audit", f"a frame that can be kept: {error}") from None
     manifest = {
-        "format": IN_PARTS if rows is not None else FORMAT if crawl is None else OF_CRAWLS,
+        "format": FORMAT,
         "package": __version__,
         "profile": _profile_parts(origin.profile),
         "robots": dict(origin.robots),
@@ -105,7 +99,7 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
     with reading(store, parameter):
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
-        if manifest["format"] == IN_PARTS:
+        if "rows" in manifest:
             frames["pages"] = stored_parts.joined(store.path, frames["pages"], manifest["rows"])
         return frames["pages"], origin_of(manifest, frames)
 
@@ -121,7 +115,7 @@ def origin_of(manifest: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -
     """Return what an audit knows besides its pages, of a checked manifest."""
     profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
     crawl = crawl_of(frames, manifest["crawl"]) if "crawl" in manifest else None
-    copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
+    copies = {name: RobotsCopy.of(values) for name, values in manifest["robots_files"].items()}
     known = (frames.get("sitemap"), manifest["robots"], profile, date, score, crawl, checked_of(frames))
     return Origin(*known, copies, _stopped(manifest), _mutes(manifest))
 
@@ -177,12 +171,10 @@ def _checked(manifest: Any) -> dict[str, Any]:
     """Return the manifest, with its outer structure checked."""
     robots = manifest["robots"]
     sentences = [text for texts in robots.values() for text in texts]
-    of_crawl, needed = (PARTS, NEEDED) if "crawl" in manifest else ((), ())
+    of_crawl = PARTS if "crawl" in manifest else ()
     good = (
-        manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS, IN_PARTS)
-        and (manifest["format"] == OF_CRAWLS) <= ("crawl" in manifest)
-        and ("crawl" in manifest) <= (manifest["format"] in (OF_CRAWLS, IN_PARTS))
-        and {"pages", *needed} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
+        manifest["format"] == FORMAT
+        and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)
     )
@@ -209,7 +201,7 @@ def _mutes(manifest: Mapping[str, Any]) -> tuple[Mute, ...]:
 
 def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:
     """Return the date and the score that a manifest has, checked."""
-    date, score = manifest.get("date"), manifest.get("score")
+    date, score = manifest["date"], manifest["score"]
     if date is not None:
         datetime.fromisoformat(date)  # raises for anything else
         pd.Timestamp(date)  # reads fewer of the ways that the standard has to write one

@@ -85,7 +85,7 @@ def is_free(shape: Shape) -> bool:
     return shape.kind == "json" or (shape.items is not None and is_free(shape.items))
 
 
-def arrow_type(shape: Shape, text: str = "large_string", below: str = "string") -> Any:
+def arrow_type(shape: Shape, text: str = "large_string") -> Any:
     """Return the Arrow type of a declared shape; below a map pyarrow 23 reads no large strings again."""
     import pyarrow as pa
 
@@ -93,11 +93,11 @@ def arrow_type(shape: Shape, text: str = "large_string", below: str = "string") 
         return pa.type_for_alias(text)
     if shape.members is not None:
         members = shape.members.items()
-        return pa.struct([(name, arrow_type(member, text, below)) for name, (member, _) in members])
+        return pa.struct([(name, arrow_type(member, text)) for name, (member, _) in members])
     if shape.items is not None and shape.kind == "map":
-        return pa.map_(pa.string(), arrow_type(shape.items, below, below))
+        return pa.map_(pa.string(), arrow_type(shape.items, "string"))
     if shape.items is not None:
-        return pa.list_(pa.field("element", arrow_type(shape.items, text, below)))
+        return pa.list_(pa.field("element", arrow_type(shape.items, text)))
     scalars = {"integer": "int64", "number": "float64", "boolean": "bool", "bytes": "large_binary"}
     return pa.type_for_alias(scalars.get(shape.kind, text))
 
@@ -236,7 +236,7 @@ def unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> pd
     if field is None or field.dtype != "object":
         raise Unreadable
     shape = shape_of(field.type)
-    if column.type not in (arrow_type(shape), arrow_type(shape, below="large_string")):  # saved before
+    if column.type != arrow_type(shape):
         raise Unreadable
     return make_series(decoded(column, shape), "object", index)
 
