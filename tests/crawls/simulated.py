@@ -76,6 +76,8 @@ def answer(job: Job, write: Write) -> JobResult:
         "rel": [rel for _, _, rel in links],
         "kind": [kind for _, kind, _ in links],
         "position": ["body"] * len(links),
+        "fragment": [""] * len(links),
+        "times": [1] * len(links),
         "cut": False,
     }
     data = {

@@ -12,7 +12,7 @@ import pytest
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from tests.made_up_site import tables_of
-from webanalytics.crawls.soft404 import Seen, SeenPages, impossible, probe, seen_in, soft_404s
+from webanalytics.crawls.soft404 import Seen, SeenPages, Walls, impossible, probe, seen_in, soft_404s
 from webanalytics.errors import IncompleteRunWarning
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.fetching.testing import CrawlSite, Reply, SiteServer, crawl_site
@@ -48,10 +48,10 @@ def read(server: SiteServer, *paths: str) -> pd.DataFrame:
     return wa.audit(urls, allow_private=True, workers=1, progress=False, robots=False).raw
 
 
-def found(frame: pd.DataFrame, told: list[str] | None = None) -> frozenset[str]:
+def found(frame: pd.DataFrame, walls: Walls | None = None) -> frozenset[str]:
     async def main() -> frozenset[str]:
         async with Fetcher(SETTINGS) as fetcher:
-            return await soft_404s(fetcher, seen_in(frame), [].append if told is None else told.append)
+            return await soft_404s(fetcher, seen_in(frame), {} if walls is None else walls)
 
     return asyncio.run(main())
 
@@ -93,17 +93,23 @@ def test_pages_behind_a_session_that_has_ended_are_not_missing(tmp_path: Path) -
         audit = wa.crawl(server.url, allow_private=True, workers=1, progress=False, sitemap=None)
     host = server.url.partition("//")[2]
     assert f"2 pages of {host} show a page to log in." in " ".join(repr(audit).split())
-    assert "soft_404" not in set(audit.issues["rule"])
+    closed = [f"{server.url}/{name}" for name in ("orders", "bills")]
+    assert not audit.issues["url"].isin(closed).any()
+    pages = audit.pages.set_index("url").loc[closed]
+    assert pages["indexability"].eq("refused").all()
+    assert pages["score"].isna().all()
+    again = wa.load(audit.save(tmp_path / "kept"))
+    assert again.score == audit.score == audit.select(~audit.pages["url"].isin(closed)).score
     report = audit.report(tmp_path / "de.html", language="de").read_text("utf-8")
     assert f"2 Seiten von {host} zeigen eine Seite zur Anmeldung." in report
 
 
 def test_a_form_to_log_in_beside_nothing_found_is_no_wall() -> None:
     pages = {"/": page("Home", 0), "/tea": page("Tea", 3)}
-    told: list[str] = []
+    walls: Walls = {}
     with SiteServer(pages, not_found=Reply(200, {}, NOTHING + FORM)) as server:
-        soft = found(read(server, "/", "/tea", "/gone", "/lost"), told)
-        assert (paths(server, soft), told) == ({"/gone", "/lost"}, [])
+        soft = found(read(server, "/", "/tea", "/gone", "/lost"), walls)
+        assert (paths(server, soft), walls) == ({"/gone", "/lost"}, {})
 
 
 def test_a_site_that_answers_404_has_none() -> None:
@@ -231,7 +237,7 @@ def test_odd_pages_are_no_trouble() -> None:
             return await soft_404s(
                 fetcher,
                 SeenPages([page.url for page in pages], [page.final_url for page in pages], said, range(3)),
-                print,
+                {},
             )
 
     assert asyncio.run(main()) == frozenset()

@@ -154,8 +154,10 @@ class Site:
 
     @cached_property
     def good(self) -> list[bool]:
-        """Whether each page was read."""
-        return [status == "ok" for status in self.values("status")]
+        """Whether each page was read, and no page to log in takes its place."""
+        walls = self.crawl.log_ins if self.crawl else ()
+        rows = zip(self.values("status"), self.values("url"), strict=True)
+        return [status == "ok" and url not in walls for status, url in rows]
 
     @cached_property
     def indexable(self) -> list[bool]:
@@ -166,7 +168,10 @@ class Site:
     def fetches(self) -> list[FetchOutcome]:
         """What happened when each page was requested."""
         rows = zip(*map(self.values, _FETCHED), strict=True)
-        return [fetch_outcome(dict(zip(_FETCHED, row, strict=True))) for row in rows]
+        trips = (fetch_outcome(dict(zip(_FETCHED, row, strict=True))) for row in rows)
+        walls = self.crawl.log_ins if self.crawl else ()
+        known = zip(trips, self.values("url"), strict=True)
+        return [trip._replace(problem="refused") if url in walls else trip for trip, url in known]
 
     @cached_property
     def refused(self) -> frozenset[int]:
@@ -226,10 +231,8 @@ class Site:
             if state == "other":
                 target = self.find(url)
                 canonical[row] = -1 if target is None else self.addresses.page(target)
-        scored = [
-            good and self.addresses.first(row) and states[row] != "other"
-            for row, good in enumerate(self.good)
-        ]
+        rows = enumerate(self.good)
+        scored = [good and self.addresses.first(row) and states[row] != "other" for row, good in rows]
         nofollow = [value is True for value in self.values("nofollow")]
         crawl = self.crawl
         if crawl is None:
@@ -259,13 +262,10 @@ class Site:
     @cached_property
     def canonicals(self) -> list[list[dict[str, str]] | None]:
         """The canonical links of each row, of the page and then of its headers; None if not known."""
+        rows = zip(self.values("canonicals"), self.headers, self.values("final_url"), strict=True)
         return [
-            cell
-            if headers is None or "link" not in headers
-            else [*(cell or ()), *headers.canonicals(own or "")]
-            for cell, headers, own in zip(
-                self.values("canonicals"), self.headers, self.values("final_url"), strict=True
-            )
+            cell if sent is None or "link" not in sent else [*(cell or ()), *sent.canonicals(own or "")]
+            for cell, sent, own in rows
         ]
 
     @cached_property
@@ -396,10 +396,8 @@ class Site:
     def repeats(self) -> list[bool]:
         """Whether each row was redirected to a page that has a row of its own, which speaks for it."""
         known = self.addresses
-        return [
-            known.requested[row] != known.final[row] and not known.first(row)
-            for row in range(len(known.final))
-        ]
+        rows = enumerate(zip(known.requested, known.final, strict=True))
+        return [asked != end and not known.first(row) for row, (asked, end) in rows]
 
     def read(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """Yield the row number and values of each page that was read, once; a missing value is None."""

@@ -20,6 +20,7 @@ from webanalytics.core.strings import counted
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
+from webanalytics.crawls.soft404 import Walls
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.page.declarations.unserved import DEFAULT_MAX_LINKS
@@ -98,7 +99,7 @@ def crawl_facts(
     admission: Admission,
     checked: Sequence[dict[str, Any]],
     hosts: Sequence[dict[str, Any]],
-    soft: frozenset[str],
+    found: tuple[frozenset[str], Walls],
     reasons: Sequence[str],
 ) -> CrawlFacts:
     """Return what is known when a crawl ends, and for which reasons it is not the whole site."""
@@ -120,11 +121,12 @@ def crawl_facts(
         frame_of(TRAPS, admission.traps.rows(trapped)),
         frame_of(HOSTS, hosts),
         tuple(admission.starts),
-        soft,
+        found[0],
         admission.scope.plain,
         " ".join((*reasons, *_few(endless, how))),
         not reasons,
         dict(admission.left_out),
+        frozenset[str]().union(*found[1].values()),
     )
 
 

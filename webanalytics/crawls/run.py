@@ -36,7 +36,7 @@ from webanalytics.crawls.frontier import AHEAD, Frontier
 from webanalytics.crawls.page_answers import Joining, read
 from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
 from webanalytics.crawls.scope import Scope
-from webanalytics.crawls.soft404 import seen_in, soft_404s
+from webanalytics.crawls.soft404 import Walls, seen_in, soft_404s
 from webanalytics.errors import ParameterError, warn_incomplete
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.archives.warc_writer import recording
@@ -125,7 +125,7 @@ class _Crawl:
         self._listed = Listed()
         self._checked: list[dict[str, Any]] = []
         self._soft: frozenset[str] = frozenset()
-        self._walls: list[str] = []
+        self._walls: Walls = {}
         self._hosts: list[dict[str, Any]] = []
         self._partial = Partial(self._finished, lambda: len(self._frontier.rows))
 
@@ -310,7 +310,7 @@ class _Crawl:
     async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
         """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""
         self._report.note("looking for soft 404s")
-        self._soft = await soft_404s(fetcher, seen_in(frame), self._walls.append)
+        self._soft = await soft_404s(fetcher, seen_in(frame), self._walls)
         targets = to_check(self._admission)
         done = 0
 
@@ -331,7 +331,7 @@ class _Crawl:
         return self._audit(frame, [why, *given_up(frame)])
 
     def _audit(self, frame: pd.DataFrame, reasons: Sequence[str]) -> Any:
-        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, reasons)
+        facts = crawl_facts(self._admission, self._checked, self._hosts, (self._soft, self._walls), reasons)
         if self._call.scope.resources == "check":
             frame = with_resources(frame, facts)
         frame.attrs["webanalytics"]["crawl"] = {

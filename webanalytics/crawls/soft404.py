@@ -40,7 +40,8 @@ MOST_BYTES = 500_000
 
 _LOG_IN = re.compile(r"(?i)\b(?:log[- ]?[io]n|sign[- ]?in|anmeld\w+|connexion|iniciar sesi[oó]n)\b")
 
-Tell = Callable[[str], object]
+Walls = dict[str, set[str]]
+"""Sentences on pages that show a page to log in, each with their addresses."""
 
 
 class Seen(NamedTuple):
@@ -166,10 +167,10 @@ def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> 
     return Seen(url, final_url, page.title, main_text(page), page.visible_text)
 
 
-async def soft_404s(fetcher: Fetcher, pages: SeenPages, tell: Tell) -> frozenset[str]:
+async def soft_404s(fetcher: Fetcher, pages: SeenPages, walls: Walls) -> frozenset[str]:
     """Return the addresses, as given, of the pages that say "not found" with status 200.
 
-    Where such an address shows a page to log in, pages like it are no missing ones: how many is told.
+    Where such an address shows a page to log in, pages like it are no missing ones, but added to `walls`.
 
     Each origin is asked for an address that cannot exist, and so are folders in which several pages have one
     title or one text: some sites answer 404 in general and 200 in their shop. Nothing can be said of the
@@ -183,11 +184,11 @@ async def soft_404s(fetcher: Fetcher, pages: SeenPages, tell: Tell) -> frozenset
     """
     origins = pages.by_origin()
     chosen = sorted(origins, key=lambda origin: -len(origins[origin]))[:MOST_ORIGINS]
-    found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin], tell) for origin in chosen))
+    found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin], walls) for origin in chosen))
     return frozenset().union(*found)
 
 
-async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages, tell: Tell) -> set[str]:
+async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages, walls: Walls) -> set[str]:
     home = f"{origin}/"
     everywhere = await probe(fetcher, home)
     soft: set[str] = set()
@@ -199,7 +200,7 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages, tell: Tell
         if everywhere.asks:
             if len(soft) > 1:  # one may be the page to log in itself
                 said = f"{len(soft):,} pages of {urlsplit(origin).netloc} show a page to log in."
-                tell(f"{said} {ADVICE['wall'].effect}.")
+                walls[f"{said} {ADVICE['wall'].effect}."] = soft
             return set()
         if not everywhere.missing:
             return soft

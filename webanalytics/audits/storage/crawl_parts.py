@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def values_of(crawl: CrawlFacts) -> dict[str, Any]:
     return {
         "starts": list(crawl.starts),
         "soft_404": sorted(crawl.soft_404),
+        "log_ins": sorted(crawl.log_ins),
         "options": {str(name): _plain(value) for name, value in crawl.options.items()},
         "stopped": crawl.stopped,
         "only_endless": crawl.only_endless,
@@ -97,6 +99,7 @@ def crawl_of(frames: Mapping[str, pd.DataFrame], values: Mapping[str, Any]) -> C
         stopped=values["stopped"],
         only_endless=values["only_endless"],
         left_out=values["left_out"],
+        log_ins=frozenset(values["log_ins"]),
     )
 
 
@@ -122,8 +125,8 @@ def _check_columns(name: str, frame: pd.DataFrame) -> None:
 
 def _check(values: Mapping[str, Any]) -> None:
     left_out = values["left_out"]
-    texts = [*values["starts"], *values["soft_404"], *values["options"], values["stopped"], *left_out]
-    lists = (values["starts"], values["soft_404"])
+    lists = [values[name] for name in ("starts", "soft_404", "log_ins")]
+    texts = [*chain(*lists), *values["options"], values["stopped"], *left_out]
     good = (
         all(isinstance(text, str) for text in texts)
         and all(isinstance(found, list) for found in lists)

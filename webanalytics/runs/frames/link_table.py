@@ -218,6 +218,7 @@ class CrawlFacts:
     only_endless: bool = False  # whether nothing is missing but what is surely endless
     # how many links of a page are not among the links, by its address
     left_out: Mapping[str, int] = field(default_factory=dict)
+    log_ins: frozenset[str] = frozenset()  # pages that show a page to log in with status 200
 
     @property
     def whole(self) -> bool:
