@@ -54,7 +54,9 @@ def test_detection(code: str) -> None:
     assert detect(ARTICLE_1[code]) == code
 
 
-@pytest.mark.parametrize("text", ["", " \n", "12.99", "2024-01-01 — 17:30", "x y z 1 2 3", "OK"])
+@pytest.mark.parametrize(
+    "text", ["", " \n", "12.99", "2024-01-01 — 17:30", "x y z 1 2 3", "OK", "📂 __pycache__\n📄 hello.py"]
+)
 def test_undecidable(text: str) -> None:
     assert detect(text) == ""
 

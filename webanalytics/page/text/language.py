@@ -162,6 +162,8 @@ def detect(
     if han >= MIN_LETTERS and not _KANA_OR_HANGUL.search(sample):
         return "zh"  # Japanese is not written without kana, whatever a model says of a legal text
     found = told_apart(sample, candidates(sample))
+    if not (han or _KANA_OR_HANGUL.search(sample)):  # to the model a symbol such as that of a folder is one
+        found = {code: share for code, share in found.items() if code not in ("zh", "ja")}
     best = next(iter(found), "")
     if best and found[best] >= min_confidence:
         return best if _CODE.fullmatch(best) else ""
