@@ -31,6 +31,9 @@ async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> p
     known = frame[[name for name in READ if name in frame]].copy()
     known["url"] = [normal_address(url) for url in known["url"]]
     known = known[known["url"] != ""].drop_duplicates("url", ignore_index=True)
+    if "status" in known:  # what an answer with an error says is not the page
+        said = known.columns.intersection(["title", "headings", "text"])
+        known.loc[known["status"].eq("error").fillna(False), said] = None
     if not len(known):
         raise ParameterError.on(parameter, "has no address")
     return known
