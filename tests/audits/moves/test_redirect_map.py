@@ -256,7 +256,10 @@ def test_a_model_of_the_user_takes_the_place_of_words() -> None:
         wa.redirect_map(old, new, embed=lambda texts: [1])
 
 
-@pytest.mark.parametrize("wrong", [7, [1], pd.DataFrame({"a": [1]}), "no-such-folder", []])
+TWICE = pd.DataFrame([["https://a.example/"] * 2], columns=["url", "url"])
+
+
+@pytest.mark.parametrize("wrong", [7, [1], pd.DataFrame({"a": [1]}), TWICE, "no-such-folder", []])
 def test_a_wrong_side_is_a_wrong_call(wrong: object) -> None:
     with pytest.raises(wa.ParameterError, match="`new`"):
         wa.redirect_map(["https://a.example/"], wrong)
