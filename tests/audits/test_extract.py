@@ -96,7 +96,9 @@ def test_saved_written_and_judged_like_the_rest(tmp_path: Path) -> None:
     equal(wa.load(audit.save(tmp_path / "kept")).raw, audit.raw)
     audit.to_excel(tmp_path / "audit.xlsx")
     sheet = pd.read_excel(tmp_path / "audit.xlsx", sheet_name="Pages")
-    assert sheet.loc[0, ["sku", "ga", "tags"]].tolist() == ["A12", "G-ABC1", '["Milk"]']
+    assert sheet.loc[0, ["price", "sku", "ga", "tags"]].tolist() == ["9.90 EUR", "A12", "G-ABC1", '["Milk"]']
+    wa.load(tmp_path / "kept").to_excel(tmp_path / "again.xlsx")
+    pd.testing.assert_frame_equal(pd.read_excel(tmp_path / "again.xlsx", sheet_name="Pages"), sheet)
     with wa.rule(lambda pages: pages["sku"].isna(), name="sku_missing", columns=["sku"]):
         assert audit.issues.loc[audit.issues["rule"] == "sku_missing", "url"].tolist() == [
             "https://tea.example/1"

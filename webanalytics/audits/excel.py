@@ -24,7 +24,6 @@ from webanalytics.urls import is_web
 LEFT_OUT = frozenset(("responseBody", "rendering", "sent_html", "visible_text"))
 """Columns omitted from sheets: the page itself, and what has a sheet of its own."""
 
-
 OF_PAGES = (
     *("url", "status", "score", "issues_high", "issues_medium", "issues_low", "title", "title_length"),
     *("description", "description_length", "h1_count", "indexable", "indexability", "canonical"),
@@ -79,7 +78,8 @@ def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
 
 def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[str]:
     if columns is None:
-        ours = {*declared("audit"), *DERIVED, *CRAWLED, *FOUND}
+        own = pages.attrs.get("webanalytics", {}).get("extract", ())
+        ours = {*declared("audit"), *DERIVED, *CRAWLED, *FOUND}.difference(own)
         return [name for name in OF_PAGES if name in pages] + [c for c in pages.columns if c not in ours]
     if isinstance(columns, str) and columns == "all":
         return [name for name in pages.columns if name not in LEFT_OUT]

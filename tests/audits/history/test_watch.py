@@ -175,6 +175,8 @@ def test_the_other_conditions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert status == 1
     assert told[0] == "new score 1 (all pages 1)"
     assert {"new slow 1 (/shop/* 1)", "resolved refused 1 (host 1)"} <= set(told)
+    took = [item["said"] for item in watched.state["items"] if item["what"] == "slow"]
+    assert [len(said) <= len("0.65") for said in took] == [True], took
     assert any(said.startswith("new title_missing") for said in told), told
     left["shop.example"] = 89
     status, told = watched.run(pages([*few, "/blog/b1"], {}))

@@ -156,3 +156,9 @@ def test_old_addresses_are_asked_on_another_host() -> None:
 def test_wrong_calls(plan: object, more: dict[str, str], named: str) -> None:
     with pytest.raises(wa.ParameterError, match=f"`{named}`"):
         wa.check_redirects(plan, **more)
+
+
+def test_a_table_with_two_columns_of_one_name_is_no_plan() -> None:
+    twice = pd.DataFrame([["https://a.example/"] * 3], columns=["old", "new", "new"])
+    with pytest.raises(wa.ParameterError, match=r"`plan` .*the columns old and new"):
+        wa.check_redirects(twice)

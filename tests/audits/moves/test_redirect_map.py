@@ -129,6 +129,46 @@ def test_a_new_page_that_failed_once_is_there_for_its_address_and_one_that_is_mi
         wa.redirect_map(old, failed)
 
 
+def test_a_page_that_stays_on_its_host_has_its_own_text_however_near_another_one_is() -> None:
+    site = pages("a", {"/tea": SUBJECTS["tea"], "/tea-again": SUBJECTS["tea"], "/bread": SUBJECTS["bread"]})
+    plan = wa.redirect_map(site, site)
+    assert found(plan, "new", "decision") == [[url, "sure"] for url in site["url"]]
+    assert plan.table["score"].notna().all()
+
+
+def test_a_page_that_names_another_one_as_canonical_takes_the_place_of_its_own_address_alone() -> None:
+    old = pages("old", {"/p-1": SUBJECTS["tea"], "/p-2": SUBJECTS["bread"], "/p-2?red=1": SUBJECTS["bread"]})
+    texts = {"/t": SUBJECTS["tea"], "/p-2": SUBJECTS["bread"], "/bikes": SUBJECTS["bikes"]}
+    new = pages("new", {path + more: text for path, text in texts.items() for more in ("?red=1", "")})
+    new["canonical_url"] = [url.removesuffix("?red=1") for url in new["url"]]
+    assert found(wa.redirect_map(old, new), "new", "decision", "note") == [
+        ["https://new.example/t", "sure", None],
+        ["https://new.example/p-2", "sure", None],
+        ["https://new.example/p-2?red=1", "sure", None],
+    ]
+    each_other = [new["url"][number ^ 1] for number in range(6)]
+    for wrong in (["https://new.example/"] * 6, each_other):  # then none of them is a copy
+        home = pages("new", {"/": "Welcome."})
+        plan = wa.redirect_map(old, pd.concat([home, new.assign(canonical_url=wrong)]))
+        assert plan.table["new"].str.contains("/t|/p-2").all()
+
+
+def test_what_an_error_says_is_not_the_page() -> None:
+    says = "Nothing is here; look at the start page or ask us. " * 9
+    old = pd.DataFrame({"url": ["https://a.example/x"], "text": [says], "status": ["error"]})
+    new = pd.DataFrame({"url": ["https://a.example/help"], "text": [says]})
+    assert found(wa.redirect_map(old, new), "decision") == [["gone"]]
+
+
+def test_what_leads_to_a_login_stays_at_its_address() -> None:
+    old = pages("a", {"/account": "", "/tea": SUBJECTS["tea"]}, status=["error", "ok"], http_status=200)
+    old["final_url"] = ["https://a.example/login?next=/account", "https://a.example/tea"]
+    assert found(wa.redirect_map(old, old), "new", "method")[0] == [
+        "https://a.example/account",
+        "same address",
+    ]
+
+
 def test_languages_are_kept_apart() -> None:
     old = pages("old", {"/a": SUBJECTS["tea"]}, language=["de"])
     new = pages("new", {"/en": SUBJECTS["tea"], "/de": "Bier und Brot"}, language=["en", "de"])
@@ -216,7 +256,10 @@ def test_a_model_of_the_user_takes_the_place_of_words() -> None:
         wa.redirect_map(old, new, embed=lambda texts: [1])
 
 
-@pytest.mark.parametrize("wrong", [7, [1], pd.DataFrame({"a": [1]}), "no-such-folder", []])
+TWICE = pd.DataFrame([["https://a.example/"] * 2], columns=["url", "url"])
+
+
+@pytest.mark.parametrize("wrong", [7, [1], pd.DataFrame({"a": [1]}), TWICE, "no-such-folder", []])
 def test_a_wrong_side_is_a_wrong_call(wrong: object) -> None:
     with pytest.raises(wa.ParameterError, match="`new`"):
         wa.redirect_map(["https://a.example/"], wrong)

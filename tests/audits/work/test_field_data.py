@@ -152,6 +152,7 @@ def test_wrong_calls(tmp_path: Path) -> None:
         ({}, "source"),
         ({"source": {}, "key": "a"}, "source"),
         ({"key": "a", "form_factor": "WATCH"}, "form_factor"),
+        ({"key": ""}, "key"),
         ({"source": broken}, "source"),
         ({"source": tmp_path / "none.json"}, "source"),
         ({"source": [crux("https://a.example/", 1)] * 2}, "frame"),

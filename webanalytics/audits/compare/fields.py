@@ -13,20 +13,13 @@ from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.runs.frames.arrow import declared
 
 COMPARED = (
-    *(
-        "indexability",
-        "http_status",
-        "final_url",
-        "redirects",
-        "redirect_kinds",
-        "content_type",
-        "in_sitemap",
-    ),
-    *("robots", "googlebot", "x_robots_tag", "canonical", "canonicals", "title", "titles", "description"),
-    *("descriptions", "headings", "text", "lang", "language", "hreflangs", "links", "nofollow_links"),
-    *("imgTags", "jsonld", "structured_types", "price", "priceCurrency", "availability", "meta_keywords"),
-    *("author", "viewport", "refresh", "amphtml", "amp", "outside_head", "charset", "declared_charset"),
-    *("doctype", "favicons", "theme-color", "application-name", "meta_policy", "meta_referrer", "headers"),
+    *("indexability", "http_status", "final_url", "redirects", "redirect_kinds", "content_type"),
+    *("in_sitemap", "robots", "googlebot", "x_robots_tag", "canonical", "canonicals", "title", "titles"),
+    *("description", "descriptions", "headings", "text", "lang", "language", "hreflangs", "links"),
+    *("nofollow_links", "imgTags", "jsonld", "structured_types", "price", "priceCurrency", "availability"),
+    *("meta_keywords", "author", "viewport", "refresh", "amphtml", "amp", "outside_head", "charset"),
+    *("declared_charset", "doctype", "favicons", "theme-color", "application-name", "meta_policy"),
+    *("meta_referrer", "headers"),
 )
 """Columns that speak of the page, in the order of their changes; those of the prefixes `TAGS` do, too."""
 
@@ -50,9 +43,6 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "descriptions": ("description",),
     "canonicals": ("canonical",),
     "structured_types": ("jsonld",),
-    "price": ("jsonld",),
-    "priceCurrency": ("jsonld",),
-    "availability": ("jsonld",),
     "declared_charset": ("charset",),
 }
 """Columns whose change is told only where none of those that it follows from changed."""

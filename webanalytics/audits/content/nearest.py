@@ -133,13 +133,14 @@ def nearest(
     others: Sequence[Described],
     most: int,
     embed: Embed | None = None,
+    closed: Sequence[int] = (),
 ) -> list[list[Near]]:
     """Return for each page the nearest of others in its language, the nearest first.
 
     The score is the cosine of two pages' words, from 0 to 1; an eighth of it is that of their
     addresses' words. A word counts by the logarithm of its frequency, and the less the more pages have it
-    (K. Sparck Jones, "A statistical interpretation of term specificity", 1972). A page that is itself
-    among ``others``, by its address, is left out of its own.
+    (K. Sparck Jones, "A statistical interpretation of term specificity", 1972). Places of
+    others that are ``closed`` are left out, and of ``pages`` beside themselves each page of its own.
     """
     size = len(known.words)
     texts = Beside([page.words for page in pages], [page.words for page in others], size)
@@ -147,13 +148,11 @@ def nearest(
     rows = None if embed is None else _embedded(embed, pages, others)
     names = list(known.words)
     elsewhere = _elsewhere([page.language for page in others])
-    places = {page.url: place for place, page in enumerate(others)}
     found = []
     for row, page in enumerate(pages):
         scores = texts.scores(row) if rows is None else rows[0][row] @ rows[1].T
         scores = (scores + np.float32(ADDRESS) * steps.scores(row)) / np.float32(1 + ADDRESS)
-        if page.url in places:
-            scores[places[page.url]] = 0
+        scores[[row, *closed] if pages is others else [*closed]] = 0
         if page.language:
             scores[elsewhere.get(page.language, elsewhere[""])] = 0
         near = np.flatnonzero(scores > 0)

@@ -192,11 +192,8 @@ def _hosts(alert: Item, view: View) -> State:
     name = "failed" if alert["when"] == "down" else "refused"
     hosts = {host: found for host, found in view.hosts.items() if name == "failed" or host not in view.down}
     values = {host: f"{found[name]} of {found.total()} pages" for host, found in hosts.items()}
-    bad = {
-        said
-        for host, said in values.items()
-        if (host in view.down if name == "failed" else hosts[host][name])
-    }
+    wrong = view.down if name == "failed" else {host for host, found in hosts.items() if found[name]}
+    bad = {values[host] for host in wrong}
     return values, lambda value, _: value in bad, None
 
 
@@ -261,7 +258,8 @@ def judge(alerts: Iterable[Item], view: View, known: list[Item]) -> tuple[list[I
 
 def _said(old: Any, new: Any) -> str:
     sides = [new] if old is None else difference(old, new)
-    return " → ".join(shortened(one_line(str(side)), 160) for side in sides)
+    texts = [str(round(side, 2) if isinstance(side, float) else side) for side in sides]
+    return " → ".join(shortened(one_line(text), 160) for text in texts)
 
 
 def grouped(items: Iterable[Item]) -> list[Item]:

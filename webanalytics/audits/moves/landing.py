@@ -153,7 +153,7 @@ def _table(plan: Any) -> pd.DataFrame:
         frame = read_frame(os.fspath(plan)) if is_file else as_pandas(plan, "plan")
     except ParameterError as error:
         raise error.of("plan") from None
-    if not isinstance(frame, pd.DataFrame) or not {"old", "new"} <= set(frame.columns):
+    if not isinstance(frame, pd.DataFrame) or any([*frame].count(name) != 1 for name in ("old", "new")):
         raise ParameterError.must_be(
             "plan", "what redirect_map returned, or a table with the columns old and new"
         )

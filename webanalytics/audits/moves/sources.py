@@ -29,8 +29,13 @@ async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> p
     """Return the pages of a source, with what is known of `READ`, each address once."""
     frame = await _frame(as_pandas(source, parameter), parameter, options)
     known = frame[[name for name in READ if name in frame]].copy()
+    if known.columns.has_duplicates:
+        raise ParameterError.on(parameter, "has two columns of one name")
     known["url"] = [normal_address(url) for url in known["url"]]
     known = known[known["url"] != ""].drop_duplicates("url", ignore_index=True)
+    if "status" in known:  # what an answer with an error says is not the page
+        said = known.columns.intersection(["title", "headings", "text"])
+        known.loc[known["status"].eq("error").fillna(False), said] = None
     if not len(known):
         raise ParameterError.on(parameter, "has no address")
     return known

@@ -43,6 +43,8 @@ def asked(urls: Sequence[str], key: Any, form_factor: str | None) -> list[Any]:
     """Return the answers of the CrUX API on some pages, those that it knows."""
     if form_factor is not None:
         choice("form_factor", form_factor, FORM_FACTORS)
+    if not isinstance(key, str) or not key:
+        raise ParameterError.must_be("key", "a text that is not empty")
     with ThreadPoolExecutor(1) as thread:  # a notebook's loop runs in this one
         return thread.submit(loops.run, _asked(urls, Secret(key), form_factor)).result()
 

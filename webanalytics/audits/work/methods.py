@@ -233,9 +233,9 @@ class WorkMethods:
         -------
         pandas.DataFrame
             One row for each address of the audit: ``url``, ``file`` (missing for what was left out),
-            ``reason`` (why it was: noindex, canonicalised, redirects to ..., HTTP 404, ...), ``lastmod`` and
-            ``lastmod_from`` (page, sitemap or header), and how many ``alternates``, ``images`` and ``videos``
-            the entry has, and whether it is ``news``.
+            ``reason`` (why it was: noindex, canonicalised, redirects to ..., client error, ...), ``lastmod``
+            and ``lastmod_from`` (page, sitemap or header), and how many ``alternates``, ``images`` and
+            ``videos`` the entry has, and whether it is ``news``.
 
         Raises
         ------

@@ -86,7 +86,7 @@ def write_sitemap(
     left: list[dict[str, Any]] = []
     for row, reason in _judged(site):
         if reason:
-            left.append({"url": site.name(row), "reason": reason})
+            left.append({"url": site.values("url")[row] or "", "reason": reason})
         else:
             groups.setdefault(str(origin(site.name(row))), []).append(row)
     if base is not None and (len(groups) > 1 or not is_web(base)):
@@ -106,21 +106,17 @@ def _judged(site: Site) -> Iterator[tuple[int, str]]:
     """Yield each row that stands for an address, and why that is not listed."""
     states = site.values("indexability")
     for row, name in enumerate(site.values("url")):
+        moved = f"redirects to {site.name(row)}"
         if not site.addresses.first(row):
             if site.good[row]:
-                twice = site.addresses.final[row] == normal(name)
-                yield row, "in the audit twice" if twice else _moved(site, row)
+                yield row, "in the audit twice" if site.addresses.final[row] == normal(name) else moved
                 continue
         elif site.indexable[row]:
             reason = "" if origin(site.name(row)) else "not an address of the web"
             reason = "a plain text" if row in site.texts else reason
             yield row, reason if len(site.name(row)) <= LONGEST else f"longer than {LONGEST:,} characters"
             continue
-        yield row, _moved(site, row) if states[row] == "redirected" else str(states[row] or "not read")
-
-
-def _moved(site: Site, row: int) -> str:
-    return f"redirects to {site.name(row)}"
+        yield row, moved if states[row] == "redirected" else str(states[row] or "not read")
 
 
 def _write(
