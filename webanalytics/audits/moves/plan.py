@@ -257,7 +257,7 @@ def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
 
     One that failed otherwise than with 404 or 410 is there for the old page of its address.
     """
-    failed = frame["status"].eq("error").fillna(False) if "status" in frame else frame["url"].isna()
+    failed = frame["status"].eq("error").fillna(False) if "status" in frame else pd.Series(False, frame.index)
     there = ~frame["http_status"].isin((404, 410)) if "http_status" in frame else ~failed
     frame = frame[~failed if failed.all() else ~failed | there]
     if "final_url" in frame:
