@@ -16,6 +16,7 @@ import webanalytics as wa
 from tests.effort import effort_since
 from tests.limits import limited
 from webanalytics.errors import ParameterError
+from webanalytics.fetching.testing import SiteServer
 from webanalytics.runs.frames.input_files import read_frame
 
 TOP = "https://a.example"
@@ -270,6 +271,18 @@ def test_what_only_search_results_know_and_the_order_by_clicks() -> None:
     for wrong in (audit.summary, audit.causes):
         with pytest.raises(ParameterError, match=r"`(audit|by)`"):
             wrong(by="clicks")
+
+
+def test_what_robots_txt_kept_a_crawl_from_is_no_page_that_lacks_links() -> None:
+    pages = {
+        "/": b"<title>Home</title><a href=/closed/1>One</a>",
+        "/robots.txt": b"User-agent: *\nDisallow: /closed/\n",
+    }
+    with SiteServer(pages) as server:
+        crawl = wa.crawl(server.url, allow_private=True, workers=1, progress=False, sitemap=None)
+    rows = {"page": [f"{server.url}/closed/1", f"{server.url}/none"], "clicks": [7, 5]}
+    facts = crawl.with_search_data(pd.DataFrame(rows)).search_issues().set_index("url")["fact"]
+    assert facts.tolist() == ["blocked by robots.txt", "not in the audit"]
 
 
 def test_orphans_and_deep_pages_of_a_crawl() -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.graph.site_links import listed
+from webanalytics.audits.graph.site_links import listed, normal
 from webanalytics.audits.profiles import Profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.selection import check_clicks
@@ -75,19 +75,23 @@ def search_issues(
         for row, fact, evidence in told
         if row in chosen
     ]
-    rows += _of_no_page(searched[1]) if selected is None else ()
+    rows += _of_no_page(site, searched[1]) if selected is None else ()
     rows.sort(key=lambda row: (-(row["clicks"] or 0), -(row["impressions"] or 0)))
     for row in rows:
         row |= {name: None if row[name] is None else round(row[name]) for name in ("clicks", "impressions")}
     return frame_of(COLUMNS, rows)
 
 
-def _of_no_page(left: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _of_no_page(site: Site, left: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield what search results show and the audit does not have."""
+    skipped = pd.DataFrame(columns=["url", "reason"]) if site.crawl is None else site.crawl.skipped
+    closed = set(skipped["url"][skipped["reason"].eq("robots").to_numpy(bool)])
     for row in left.to_dict("records") if "clicks" in left and "url" in left else ():
         numbers = {name: _number(row.get(name)) for name in ("clicks", "impressions", "position")}
         if "/" in str(row["url"]) and (numbers["clicks"] or numbers["impressions"]):  # else a row of totals
             fact, said = "not in the audit", "Search results show it, and the audit has no such page."
+            if normal(row["url"]) in closed:
+                fact, said = "blocked by robots.txt", "robots.txt closes it."
             yield {"url": row["url"], "fact": fact, "evidence": said, "fix": FIXES[fact], **numbers}
 
 
