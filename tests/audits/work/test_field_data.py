@@ -155,6 +155,8 @@ def test_wrong_calls(tmp_path: Path) -> None:
         ({"key": ""}, "key"),
         ({"source": broken}, "source"),
         ({"source": tmp_path / "none.json"}, "source"),
+        ({"source": 5}, "source"),
+        ({"source": {"record": {"key": {"origin": "https://a.example"}, "metrics": {}}}}, "source"),
         ({"source": [crux("https://a.example/", 1)] * 2}, "frame"),
     ):
         with pytest.raises(wa.ParameterError, match=f"`{named}`"):

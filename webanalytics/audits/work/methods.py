@@ -168,7 +168,10 @@ class WorkMethods:
             raise ParameterError.must_be("source", "given, or else `key`")
         urls = [self.site.name(row) for row in self.site.distinct]
         found = fields.asked(urls, key, form_factor) if source is None else list(fields.given(source))
-        return self.with_columns(fields.field_data(found))
+        told = fields.field_data(found)
+        if found and told.empty:
+            raise ParameterError.must_be("source", "answers of CrUX or of PageSpeed Insights on pages")
+        return self.with_columns(told)
 
     def search_issues(self: Audited) -> pd.DataFrame:
         """Return what only the audit and search data together know, such as pages with noindex and clicks.
