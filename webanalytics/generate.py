@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import webanalytics
-from webanalytics.cli.summaries import FILE as SUMMARIES_FILE
-from webanalytics.cli.summaries import SUMMARIES
+from webanalytics.cli.names import SUMMARIES, SUMMARIES_FILE
 from webanalytics.core.run_options import RECORDS
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, OPERATIONS
 from webanalytics.runs.functions.homes import BLOCKING, GENERATED, HOMES

@@ -13,7 +13,7 @@ import pytest
 from tests.effort import PROCESS_SECONDS
 from webanalytics import sync as face
 from webanalytics.cli import main, tables
-from webanalytics.cli.summaries import SUMMARIES
+from webanalytics.cli.names import SUMMARIES
 from webanalytics.errors import AuditInterrupted, HostedError
 from webanalytics.fetching.testing import sample_site
 

@@ -113,3 +113,46 @@ PUBLISHERS = {
 def test_known_publishers(name: str, corpus_pages: dict[str, bytes]) -> None:
     publisher = page_publisher(Page(corpus_pages[name])) or {}
     assert (publisher["name"], publisher["url"]) == PUBLISHERS[name]
+
+
+LAMP = (
+    "The lamp burns with a steady flame when its wick is trimmed and the tank is filled to the mark. ",
+    "Keep the chimney clean, as soot takes a third of the light, and turn the flame down before you carry it. ",
+    "Where a draught makes it flicker, the guard goes around the glass, and the lamp stands on the floor. ",
+)
+
+
+def of_a_manual(head: str, end: str) -> Page:
+    menu = "".join(
+        f'<li><a href="../{name}/">{name}</a></li>' for name in ("Wicks", "Oil", "Faults", "Parts")
+    )
+    body = "".join(
+        f'<h2 id={number}>Part {number}<a class=headerlink href="#{number}">¶</a></h2><p>{said * 2}</p>'
+        for number, said in enumerate(LAMP * 3)
+    )
+    return Page(
+        f"<html lang=en><head>{head}</head><nav><ul>{menu}</ul></nav><article><h1>Use</h1>{body}{end}</article>"
+    )
+
+
+@pytest.mark.parametrize(
+    "program", ["mkdocs-1.6.1, mkdocs-material-9.7.1", "Docusaurus v3.5.2", "VitePress v1.6.4"]
+)
+def test_what_a_program_for_documentation_made_is_documentation(program: str) -> None:
+    made = f'<meta name="generator" content="{program}">'
+    assert analyse(of_a_manual("", ""))["page_type"] == "article"
+    assert analyse(of_a_manual(made, ""))["page_type"] == "documentation"
+    posts = "".join(
+        f"<article><h2><a href=/{n}>Post {n}</a></h2><p>{said}</p></article>" for n, said in enumerate(LAMP)
+    )
+    assert analyse(Page(f"<title>Posts</title>{made}<h1>Posts</h1>{posts}"))["page_type"] == "listing"
+
+
+def test_days_in_documentation_are_those_of_examples_and_versions() -> None:
+    made, example = '<meta name="generator" content="mkdocs-1.6.1">', "<p>Ask for the plan of 2025-07-01.</p>"
+    assert analyse(of_a_manual("", example))["date"] == {"published": "2025-07-01", "modified": None}
+    assert analyse(of_a_manual(made, example))["date"] is None
+    shown = f"{example}<p>Last updated 4 May 2025</p>"
+    assert analyse(of_a_manual(made, shown))["date"] == {"published": None, "modified": "2025-05-04"}
+    stamp = f"{example}<time datetime=2025-03-09>March</time>"
+    assert analyse(of_a_manual(made, stamp))["date"] == {"published": "2025-03-09", "modified": None}

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from webanalytics.cli.names import SERVICE_COMMANDS, as_flags, root
+from webanalytics.cli.names import SERVICE_COMMANDS, SUMMARIES, as_flags, root
 from webanalytics.errors import AuditInterrupted, WebAnalyticsError, WriteError
 
 
@@ -34,7 +34,6 @@ def _run(arguments: list[str]) -> int:
 
 def _listed() -> bool:
     """Print the sub-commands without a look at their modules; not if another package adds operations."""
-    from webanalytics.cli.summaries import SUMMARIES
     from webanalytics.core.plugins import OPERATIONS, installed
 
     if installed(OPERATIONS):

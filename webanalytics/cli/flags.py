@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from webanalytics.cli.access_files import PLACES
-from webanalytics.cli.summaries import SUMMARIES
+from webanalytics.cli.names import SUMMARIES
 from webanalytics.core.run_options import Setting, options_for
 from webanalytics.crawls.scope import FOLLOWED, MAX_SEQUENCE, PAGE_KINDS, External, Handling, Resources
 from webanalytics.errors import ParameterError

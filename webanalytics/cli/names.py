@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from webanalytics._version import __version__
@@ -15,6 +17,9 @@ DESCRIPTION = (
 
 SERVICE_COMMANDS = ("serve", "keys")
 """Sub-commands that import neither pandas nor charts."""
+SUMMARIES_FILE = Path(__file__).with_name("summaries.toml")
+SUMMARIES: dict[str, str] = tomllib.loads(SUMMARIES_FILE.read_text("utf-8"))
+"""What each sub-command does, for a help that loads none of them."""
 
 
 def root() -> tuple[argparse.ArgumentParser, Any]:

@@ -62,6 +62,8 @@ OTHER_BELOW = 0.35
 """Probability below which a page is of none of the types."""
 AROUND = frozenset(("nav", "navigation", "footer", "contentinfo", "navheader", "navfooter"))
 """Elements, roles and classes of what is around content; the footer of a quotation says whose it is."""
+POSSIBLE = 0.1
+"""Probability from which on a page is documentation that a program for documentation has made."""
 MOST_BLOCKS = 20_000
 """Blocks of text up to which each is judged: a page of data has more."""
 LITTLE_CONTENT = 300
@@ -83,6 +85,8 @@ LITTLE_TEXT = 1_000
 
 _NOSCRIPT = re.compile(r"<(/?)(?:noscript|noframes|frameset)\b", re.IGNORECASE)
 _ARCHIVE = re.compile(r"(?:/[a-z]{1,20}){0,2}/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?:/\d\d?)?(?:/page/\d+)?/?")
+_DOCS = TYPES.index("documentation")
+_OF_DOCS = re.compile("(?i)mkdocs|docusaurus|vitepress|vuepress|starlight|gitbook|antora|docutils|doxygen")
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 
@@ -185,7 +189,9 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     is_text = TYPES[int(np.argmax(kinds))] == "article" or kinds.max() < OTHER_BELOW
     is_list = is_text and _lists_articles(blocks, column)
     is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
-    if known := "product" if _sells_one(page, column) else "listing" if is_list else None:
+    is_docs = kinds[_DOCS] >= POSSIBLE and any(map(_OF_DOCS.match, page.metas("generator")))
+    known = "product" if _sells_one(page, column) else "listing" if is_list else "documentation"
+    if is_docs or known != "documentation":
         kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
     chances = np.where(elsewhere, 0, logistic(trained.block.raw(table)[:, 0]))

@@ -153,7 +153,8 @@ def page_dates(page: Page, page_type: str = "other") -> dict[str, str | None] | 
     day that is shown, then htmldate, which reads URLs, canonical links and marked dates, then the first short
     line with a day; that of a video on the page comes last. A page that shows the day of its last change, and
     declares none, was changed then; other days on it are not looked for. Days that products, services and
-    lists show are of offers, reviews and entries: there what is declared counts alone. A stamp in UTC names
+    lists show are of offers, reviews and entries: there what is declared counts alone, and in documentation a
+    dateline or time element besides, as other days there are of versions and examples. A stamp in UTC names
     the day of the page's own time zone where another stamp of the page shows it.
 
     Examples
@@ -171,7 +172,7 @@ def page_dates(page: Page, page_type: str = "other") -> dict[str, str | None] | 
     if published is None or modified is None:
         shown, changed = _shown_days(page, only_changes=published is not None)
     if is_text and published is None:
-        searched = None if changed else _searched_date(page, shown, modified)
+        searched = None if changed else _searched_date(page, shown, modified, page_type)
         published = searched or _first_date(page, _video_dates(page))
     if modified is None and len(changed) == 1 and (published is None or published <= min(changed)):
         modified = min(changed)
@@ -361,7 +362,7 @@ def _date_values(page: Page, names: dict[str, tuple[str, ...]]) -> Iterator[obje
                 yield element.get("content") or element.get("datetime") or element.text
 
 
-def _searched_date(page: Page, days: list[set[date]], modified: date | None) -> date | None:
+def _searched_date(page: Page, days: list[set[date]], modified: date | None, kind: str) -> date | None:
     """Return the day that a page shows somewhere; that of the last change says nothing new.
 
     The first time element comes first, then the only day in short lines, then what htmldate finds, then the
@@ -370,8 +371,10 @@ def _searched_date(page: Page, days: list[set[date]], modified: date | None) -> 
     """
     times = (parse_date(element.get("datetime")) for element in page.document.tagged["time"])
     shown = set[date]().union(*days)
-    found = next(filter(None, times), None) or (shown.pop() if len(shown) == 1 else None)
-    found = found or _by_htmldate(page) or next((min(one) for one in days if len(one) == 1), None)
+    found = next(filter(None, times), None)
+    if kind != "documentation":
+        found = found or (shown.pop() if len(shown) == 1 else None)
+        found = found or _by_htmldate(page) or next((min(one) for one in days if len(one) == 1), None)
     return found if found != modified and found not in _of_events(page) else None
 
 
