@@ -136,10 +136,11 @@ def of_a_manual(head: str, end: str) -> Page:
 
 
 @pytest.mark.parametrize(
-    "program", ["mkdocs-1.6.1, mkdocs-material-9.7.1", "Docusaurus v3.5.2", "VitePress v1.6.4"]
+    "program", ["mkdocs-1.6.1, mkdocs-material-9.7.1", "Docusaurus v3.5.2", "VitePress v1.6.4", "Sphinx"]
 )
 def test_what_a_program_for_documentation_made_is_documentation(program: str) -> None:
-    made = f'<meta name="generator" content="{program}">'
+    script = "<script src=_static/documentation_options.js></script>"  # every theme of Sphinx has it
+    made = script if program == "Sphinx" else f'<meta name=generator content="{program}">'
     assert analyse(of_a_manual("", ""))["page_type"] == "article"
     assert analyse(of_a_manual(made, ""))["page_type"] == "documentation"
     posts = "".join(

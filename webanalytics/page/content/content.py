@@ -86,7 +86,7 @@ LITTLE_TEXT = 1_000
 _NOSCRIPT = re.compile(r"<(/?)(?:noscript|noframes|frameset)\b", re.IGNORECASE)
 _ARCHIVE = re.compile(r"(?:/[a-z]{1,20}){0,2}/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?:/\d\d?)?(?:/page/\d+)?/?")
 _DOCS = TYPES.index("documentation")
-_OF_DOCS = re.compile("(?i)mkdocs|docusaurus|vitepress|vuepress|starlight|gitbook|antora|docutils|doxygen")
+_OF_DOCS = re.compile("(?i)mkdocs|sphinx|docusaurus|v(ite|ue)press|starlight|gitbook|antora|docutils|doxygen")
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 
@@ -189,7 +189,8 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     is_text = TYPES[int(np.argmax(kinds))] == "article" or kinds.max() < OTHER_BELOW
     is_list = is_text and _lists_articles(blocks, column)
     is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
-    is_docs = kinds[_DOCS] >= POSSIBLE and any(map(_OF_DOCS.match, page.metas("generator")))
+    made_by = (*page.metas("generator"), "sphinx" * ("documentation_options.js" in page.html))
+    is_docs = kinds[_DOCS] >= POSSIBLE and any(map(_OF_DOCS.match, made_by))
     known = "product" if _sells_one(page, column) else "listing" if is_list else "documentation"
     if is_docs or known != "documentation":
         kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
