@@ -157,3 +157,21 @@ def test_days_in_documentation_are_those_of_examples_and_versions() -> None:
     assert analyse(of_a_manual(made, shown))["date"] == {"published": None, "modified": "2025-05-04"}
     stamp = f"{example}<time datetime=2025-03-09>March</time>"
     assert analyse(of_a_manual(made, stamp))["date"] == {"published": "2025-03-09", "modified": None}
+
+
+def test_posts_below_their_days_are_a_list_where_they_look_like_those_of_a_forum() -> None:
+    """As minima shows them, the theme that Jekyll begins with: the page has no main heading."""
+    posts = "".join(
+        f'<li><span class="post-meta">Mar {day}, 2024</span><h3><a class="post-link" href="/notes/{day}.html">'
+        f"What we know of {what}</a></h3><p>{LAMP[day % 3]}</p></li>"
+        for day, what in ((3, "wicks"), (5, "oil"), (8, "soot"), (9, "tanks"), (11, "glass"), (12, "burners"))
+    )
+    found = analyse(
+        Page(
+            '<html lang="en"><title>Lamp Notes | Notes on lamps and wicks.</title><body><header class="site-header">'
+            '<a class="site-title" href="/">Lamp Notes</a><nav class="site-nav"><a href="/about/">About</a></nav></header>'
+            '<main class="page-content"><div class="home"><h2 class="post-list-heading">Posts</h2>'
+            f'<ul class="post-list">{posts}</ul></div></main><footer><ul class="contact-list"><li>Ann Lee</li></ul></footer>'
+        )
+    )
+    assert (found["page_type"], found["date"]) == ("listing", None)

@@ -186,7 +186,7 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     elsewhere = leads_elsewhere(blocks, column)
     measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
     kinds = softmax(trained.page.raw(measured[:, None]))[0]
-    is_text = TYPES[int(np.argmax(kinds))] == "article" or kinds.max() < OTHER_BELOW
+    is_text = TYPES[int(np.argmax(kinds))] in ("article", "forum") or kinds.max() < OTHER_BELOW
     is_list = is_text and _lists_articles(blocks, column)
     is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
     made_by = (*page.metas("generator"), "sphinx" * ("documentation_options.js" in page.html))
