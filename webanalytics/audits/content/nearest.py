@@ -139,8 +139,8 @@ def nearest(
 
     The score is the cosine of two pages' words, from 0 to 1; an eighth of it is that of their
     addresses' words. A word counts by the logarithm of its frequency, and the less the more pages have it
-    (K. Sparck Jones, "A statistical interpretation of term specificity", 1972). Places of
-    others that are ``closed`` are left out, and of ``pages`` beside themselves each page of its own.
+    (K. Sparck Jones, "A statistical interpretation of term specificity", 1972). Others at the places
+    ``closed`` are left out; where ``others`` are the ``pages``, so is each page of its own.
     """
     size = len(known.words)
     texts = Beside([page.words for page in pages], [page.words for page in others], size)

@@ -208,8 +208,8 @@ async def redirect_map(
     the old page, if the new site has it; the nearest page in the same language by distinctive words (see
     `webanalytics.audits.content.nearest`). Texts of less than 30 words are compared with titles, headings and
     addresses, and are sure from 0.8, or where nothing else is near. Below 0.2 a page is gone: nothing takes
-    its place, and least of all the home page. A new page that names another one as
-    canonical takes the place of the old page of its address alone.
+    its place, and least of all the home page. A new page that names another one as canonical
+    takes the place of the old page of its address alone.
 
     Examples
     --------
@@ -240,7 +240,7 @@ async def redirect_map(
     for place, (page, found) in enumerate(zip(pages, near, strict=True)):
         choice = _declared(page, [None if cells is None else cells.iloc[place] for cells in said], paths)
         if choice is not None and (named := copies.get(choice.place)) is not None:
-            found = [near._replace(place=choice.place) if near.place == named else near for near in found]
+            found = [one._replace(place=choice.place) if one.place == named else one for one in found]
         rows.append(_row(page, found, choice, targets, sure))
     own = [page for place, page in enumerate(targets) if place not in copies]
     _tell_splits(rows, own, nearest(known, own, pages, 1))
