@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from webanalytics.page.content.content import content
 from webanalytics.page.metadata import analyse
 from webanalytics.page.page import Page
 from webanalytics.page.text.authors import MOST_AUTHORS, names_in, page_authors
@@ -152,3 +153,21 @@ def test_what_is_told_of_an_author_at_the_end_names_the_author(title: str, expec
         '<a class="author-link" href="/author/o/" rel="author">View all of Ólafur Jónsson\'s posts.</a></div>'
     )
     assert page_authors(Page(f"<article><h1>Tea</h1>{lines}{told}{link}</article>")) == expected
+
+
+LISTED = "".join(
+    f'<article><h2><a href="/{n}">Tea of the day {n}</a></h2><p class="byline">By Ann Lee</p><p>It is green.</p></article>'
+    for n in range(12)
+)
+
+
+@pytest.mark.parametrize(("head", "authors"), [("", []), ('<meta name="author" content="Bo Wu">', ["Bo Wu"])])
+def test_who_wrote_the_entries_of_a_list_did_not_write_the_list(head: str, authors: list[str]) -> None:
+    page = Page(f"{head}<title>Tea</title><h1>All teas</h1>{LISTED}")
+    assert (content(page).page_type, page_authors(page)) == ("listing", authors)
+
+
+def test_who_wrote_the_first_post_of_a_thread_is_its_author() -> None:
+    """The markup of vBulletin."""
+    posts = "".join(f'<a class="bigusername" href="member.php?u={n}">{n}</a><p>Tea?' for n in ("Ann", "Bo"))
+    assert page_authors(Page(f"<h1>Tea</h1>{posts}")) == ["Ann"]

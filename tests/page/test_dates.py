@@ -110,6 +110,9 @@ def jsonld(text: str) -> str:
         ('<meta itemprop=datePublished content="2022-05-04">', "2022-05-04", None),
         ('<time itemprop="datePublished dateModified" datetime="2022-05-04">4 May</time>', "2022-05-04", "2022-05-04"),
         ("<span itemprop=dateModified>2022-05-04</span><p>x", None, "2022-05-04"),
+        # A question was created (Stack Exchange), its answers were published.
+        ("<time itemprop=dateCreated datetime=2014-02-04></time><time itemprop=datePublished datetime=2018-05-21></time>",
+         "2014-02-04", None),
     ],
 )  # fmt: skip
 def test_sources(markup: str, published: str | None, modified: str | None) -> None:
@@ -458,6 +461,7 @@ def test_what_shows_days_of_other_things_was_published_when_it_says_so(page_type
     )
     assert page_dates(Page(review)) == {"published": "2022-05-04", "modified": None}
     assert page_dates(Page(review), page_type) is None
+    assert page_dates(Page("<p itemprop=datePublished>2022-05-04</p><p>x"), page_type) is None
     changed = f"{review}<footer>Last updated 6 May 2022</footer>"
     assert page_dates(Page(changed), page_type) == {"published": None, "modified": "2022-05-06"}
     declared = f"<meta property=article:published_time content=2021-03-02>{review}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -14,13 +13,11 @@ import pandas as pd
 from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
 from webanalytics.audits.graph.site_links import listed, normal, origin
 from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.rules.crawl import LATER_PAGE
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.links import unlinked
 from webanalytics.audits.site import Site
 from webanalytics.runs.frames.sitemap import sitemap_files
-
-_LATER = re.compile(r"/page[/-]?\d+/?$|[?&]paged?=\d+$")
-"""Addresses of later pages of a list, whose first page a sitemap needs alone."""
 
 
 def _listed(site: Site) -> Iterator[int]:
@@ -45,7 +42,7 @@ def _failing(site: Site, _: Any) -> Iterator[Finding]:
 def _not_listed(site: Site, _: Any) -> Iterator[Finding]:
     listing, urls = site.values("in_sitemap"), site.addresses.final
     for row in site.distinct:
-        if listing[row] is not None and not listing[row] and not _LATER.search(urls[row] or ""):
+        if listing[row] is not None and not listing[row] and not LATER_PAGE.search(urls[row] or ""):
             yield Finding(row)
 
 

@@ -80,7 +80,7 @@ class Stream:
 
     def seek(self, place: Place) -> None:
         """Go to a place; one further on in the member at hand is reached without beginning it again."""
-        ahead = place.inside - self._inside if self._is_in(place.offset) else -1
+        ahead = place.inside - self._inside if self.zipped and self._member == place.offset else -1
         if ahead < 0:
             self._file.seek(place.offset)
             self._raw, self._out = b"", b""
@@ -96,9 +96,6 @@ class Stream:
             if not passed:
                 raise Cut
             ahead -= passed
-
-    def _is_in(self, member: int) -> bool:
-        return self.zipped and self._member == member
 
     @property
     def place(self) -> Place:

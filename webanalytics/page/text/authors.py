@@ -12,6 +12,7 @@ from webanalytics.page.page import Page, fold
 from webanalytics.page.structured.jsonld import jsonld
 from webanalytics.page.structured.offer import types_of
 from webanalytics.page.text.publisher import (
+    OF_OTHERS,
     headline_place,
     identified_items,
     main_items,
@@ -77,6 +78,7 @@ _LEAD = re.compile(
     rf"^(?:(?:[^.]{{1,40}}\.\s+)?{_BY}(?:\s*[:\-–—|]\s*|\s+)|[^\W\d_]{{2,20}}\s?[:：]\s*)", re.IGNORECASE
 )
 _OF_CARD = re.compile(rf"(?:{_BY}|\b(?:da|przez))\W*$", re.IGNORECASE)
+_USER = frozenset({"username", "bigusername"})
 _ALONE = frozenset({"by", "written by", "posted by", "author"})
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # A name of several words begins with no small letter: "By default, ..." is none, nor is "By using ...".
@@ -120,7 +122,8 @@ def page_authors(page: Page) -> list[str]:
 
     The first source that names somebody counts: JSON-LD, meta elements, the first user of a forum, microdata
     and ``rel=author``, elements with the class of a byline, links to the page of an author, a line "By ..."
-    below the headline. Addresses, dates, roles and the publisher are no names.
+    below the headline. Addresses, dates, roles and the publisher are no names. On products, services and
+    lists only the first two count: what else names somebody there is of a review, a quote or an entry.
 
     Examples
     --------
@@ -133,8 +136,15 @@ def page_authors(page: Page) -> list[str]:
     for source in (_declared, _metas, _user, _marked, _classed, _linked, _spoken):
         found = list(dict.fromkeys(name for text in source(page) for name in names_in(text, nobody)))
         if found:
-            return found[:MOST_AUTHORS]
+            is_own = source in (_declared, _metas) or not _shows_others(page)
+            return found[:MOST_AUTHORS] if is_own else []
     return []
+
+
+def _shows_others(page: Page) -> bool:
+    from webanalytics.page.content.content import LITTLE_CONTENT, content  # heavy
+
+    return len(page.visible_text) >= LITTLE_CONTENT and content(page).page_type in OF_OTHERS
 
 
 def _publishers(page: Page) -> set[str]:
@@ -210,9 +220,7 @@ def _metas(page: Page) -> Iterator[str]:
 
 def _user(page: Page) -> Iterator[str]:
     """Yield the first name of a user: who wrote the first post of a forum."""
-    if "username" not in page.html:
-        return
-    users = (part for part in page.document.elements if "username" in (part.get("class") or "").split())
+    users = (part for part in page.document.elements if _USER & {*(part.get("class") or "").split()})
     names = (_text(page, element) for element in islice(users, _MOST_ELEMENTS) if _in_place(element))
     yield from islice(filter(None, names), 1)
 

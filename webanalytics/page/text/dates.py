@@ -23,7 +23,7 @@ from webanalytics.page.structured.jsonld import jsonld
 from webanalytics.page.structured.offer import types_of
 from webanalytics.page.text.language import primary_subtag
 from webanalytics.page.text.main import main_language
-from webanalytics.page.text.publisher import headline_place, main_items
+from webanalytics.page.text.publisher import OF_OTHERS, headline_place, main_items
 from webanalytics.page.visible_text import visible_text
 
 EARLIEST = date(1990, 1, 1)
@@ -133,10 +133,6 @@ def parse_date(value: object) -> date | None:
     return _day(*fields[:3]) if fields else None
 
 
-_OF_OTHERS = frozenset(("collection", "listing", "product", "service"))
-"""Types of pages whose days are those of other things."""
-
-
 def _day(year: int, month: int, day: int) -> date | None:
     try:
         found = date(year, month, day)
@@ -153,8 +149,9 @@ def page_dates(page: Page, page_type: str = "other") -> dict[str, str | None] | 
     day that is shown, then htmldate, which reads URLs, canonical links and marked dates, then the first short
     line with a day; that of a video on the page comes last. A page that shows the day of its last change, and
     declares none, was changed then; other days on it are not looked for. Days that products, services and
-    lists show are of offers, reviews and entries: there what is declared counts alone, and in documentation a
-    dateline or time element besides, as other days there are of versions and examples. A stamp in UTC names
+    lists show, and those of their microdata, are of offers, reviews and entries: there what JSON-LD and meta
+    elements declare counts alone, and in documentation a dateline or time element besides, as other days
+    there are of versions and examples. A stamp in UTC names
     the day of the page's own time zone where another stamp of the page shows it.
 
     Examples
@@ -164,9 +161,10 @@ def page_dates(page: Page, page_type: str = "other") -> dict[str, str | None] | 
     >>> page_dates(Page("<html lang=es><h1>El té</h1><div>Publicado el 4 de mayo de 2022</div>"))
     {'published': '2022-05-04', 'modified': None}
     """
-    modified = _first_date(page, _date_values(page, _MODIFIED))
-    published = _as_shown(page, _first_date(page, _date_values(page, _PUBLISHED)))
-    if is_text := page_type not in _OF_OTHERS:
+    is_text = page_type not in OF_OTHERS
+    modified = _first_date(page, _date_values(page, _MODIFIED, microdata=is_text))
+    published = _as_shown(page, _first_date(page, _date_values(page, _PUBLISHED, microdata=is_text)))
+    if is_text:
         published = published or dateline(page)
     shown, changed = list[set[date]](), set[date]()
     if published is None or modified is None:
@@ -352,14 +350,15 @@ def month_names(language: str) -> dict[str, int]:
     return names
 
 
-def _date_values(page: Page, names: dict[str, tuple[str, ...]]) -> Iterator[object]:
+def _date_values(
+    page: Page, names: dict[str, tuple[str, ...]], *, microdata: bool = True
+) -> Iterator[object]:
     for key in names["jsonld"]:
         yield from (item.get(key) for item in main_items(page))
     yield from page.metas(*names["meta"])
-    for name in names["itemprop"]:
-        for element in page.having("itemprop"):
-            if name in (element.get("itemprop") or "").split():
-                yield element.get("content") or element.get("datetime") or element.text
+    for element in page.having("itemprop") if microdata else ():  # a question is created, answers published
+        if not set(names["itemprop"]).isdisjoint((element.get("itemprop") or "").split()):
+            yield element.get("content") or element.get("datetime") or element.text
 
 
 def _searched_date(page: Page, days: list[set[date]], modified: date | None, kind: str) -> date | None:

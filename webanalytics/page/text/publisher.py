@@ -13,6 +13,8 @@ from webanalytics.page.visible_text import drop_invisible
 
 # Organisations of schema.org that a site names itself with; every other one ends in "Organization".
 _ORGANISATIONS = frozenset({"Corporation", "LocalBusiness", "OnlineBusiness", "OnlineStore", "NGO", "Store"})
+# Pages whose days and bylines are those of other things.
+OF_OTHERS = frozenset({"collection", "listing", "product", "service"})
 _SITE_NAMES = ("og:site_name", "publisher", "dc.publisher", "dcterms.publisher", "citation_publisher")
 # A reference may name a reference.
 _MAX_REFERENCES = 5

@@ -137,7 +137,7 @@ class Batching:
         reply = await self._exchange.send(
             replace(request, make_body=make_body),
             operation.path,
-            about_input=_about_the_input if single else _never,
+            about_input=_about_the_input if single else lambda _: False,
             fits=_is_single if single else partial(_is_batch, len(items)),
         )
         if reply.remaining is not None and reply.heard >= self._heard:
@@ -173,10 +173,6 @@ class Batching:
 def _about_the_input(reply: Reply) -> bool:
     """Return whether a 500 or 503 concerns the one input, such as its page's server, and not the API."""
     return bool(reply.error) and reply.failure.error_type != "service"
-
-
-def _never(reply: Reply) -> bool:  # noqa: ARG001 - the same form as the others
-    return False
 
 
 def _is_single(envelope: Mapping[str, Any]) -> bool:
