@@ -372,6 +372,8 @@ def test_pages_of_a_series_may_say_of_themselves_what_those_before_them_say() ->
     audit = series(*listed, page("/other", **same), **same)
     assert [set(found(audit, rule)) for rule in rules] == [{"/list", "/other"}] * 3
     later = [page(f"/lamps{path}", **same) for path in ("/", "/page/2/", "/page/3/", "/?brass=1&page=2")]
+    named = [page(f"/lamps{path}index.html", **same) for path in ("/", "/page/2/")]
+    assert [found(crawl({}, *named), rule) for rule in rules] == [{}, {}, {}]
     assert [found(crawl({}, *later[:3]), rule) for rule in rules] == [{}, {}, {}]
     assert [set(found(crawl({}, *later), rule)) for rule in rules] == [
         {"/lamps/", "/lamps/?brass=1&page=2"}

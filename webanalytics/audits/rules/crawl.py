@@ -99,7 +99,7 @@ def _soft(site: Site, _: Any) -> Iterator[Finding]:
 
 
 _LONGEST_SERIES = 10_000
-LATER_PAGE = re.compile(r"/page[/-]?\d+(/?)$|[?&]paged?=\d+$")
+LATER_PAGE = re.compile(r"/page[/-]?\d+(/(?:index\.\w+)?)?$|[?&]paged?=\d+$")
 """What an address of a later page of a list has more than that of the first, but for the group."""
 
 
