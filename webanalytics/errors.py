@@ -26,9 +26,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from functools import partial
 from numbers import Integral
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -115,9 +116,16 @@ def whole_number(parameter: str, value: Any, low: int, high: int | None = None, 
 
 def choice(parameter: str, value: Any, choices: Collection[Any]) -> Any:
     """Return a value that is one of the choices, or raise `ParameterError`."""
-    if value not in choices:
+    if not isinstance(value, Hashable) or value not in choices:
         raise ParameterError.one_of(parameter, choices)
     return value
+
+
+def path_of(value: Any, parameter: str = "path") -> Path:
+    """Return a path that is given as one or as a string, or raise `ParameterError`."""
+    if isinstance(value, (str, os.PathLike)) and str(value).strip():
+        return Path(value)
+    raise ParameterError.must_be(parameter, "a path")
 
 
 class MissingExtraError(WebAnalyticsError, ImportError):

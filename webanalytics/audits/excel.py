@@ -15,7 +15,7 @@ from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.report.gaps import plain
 from webanalytics.audits.rules import RULES
 from webanalytics.core.strings import did_you_mean
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, path_of
 from webanalytics.runs.frames.arrow import declared
 from webanalytics.runs.frames.excel import write_sheets
 from webanalytics.runs.frames.output_files import flat, new_file
@@ -65,7 +65,8 @@ def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any)
 
 def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
     """Return the names of rules that a workbook is to show, also those of ``title_*``; None for all."""
-    names, found = [rules] if isinstance(rules, str) else rules, dict[str, None]()
+    is_one, found = isinstance(rules, str) or not isinstance(rules, Iterable), dict[str, None]()
+    names = [rules] if is_one and rules is not None else rules
     for name in () if names is None else names:
         named = fnmatch.filter(RULES, str(name)) if parameter != "rule" else [name] * (name in RULES)
         found |= dict.fromkeys(named)
@@ -83,7 +84,7 @@ def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[s
         return [name for name in OF_PAGES if name in pages] + [c for c in pages.columns if c not in ours]
     if isinstance(columns, str) and columns == "all":
         return [name for name in pages.columns if name not in LEFT_OUT]
-    named = [columns] if isinstance(columns, str) else list(columns)
+    named = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else [*columns]
     for name in named:
         if name not in pages.columns:
             near = did_you_mean(name, map(str, pages.columns)) or "."
@@ -154,7 +155,7 @@ def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFram
     Text is text: what starts with "=" is never a formula. Lists and dicts are JSON text. Control characters
     that a workbook cannot hold are left out, and a text of over 32,767 characters is cut.
     """
-    path = Path(path)
+    path = path_of(path)
     if path.suffix.lower() != ".xlsx":
         raise ParameterError.must_be("path", "a file with the suffix .xlsx")
     sheets = {name: flat(frame) for name, frame in parts.items()}

@@ -95,7 +95,7 @@ def segments_of(pages: pd.DataFrame, by: str) -> list[npt.NDArray[np.bool_]]:
     >>> [mask.tolist() for mask in segments_of(pages, "page_type")]
     [[False, True, False], [True, False, False], [False, False, True]]
     """
-    if by not in pages.columns:
+    if not isinstance(by, Hashable) or by not in pages.columns:
         hint = did_you_mean(by, pages.columns) or "."
         raise ParameterError(f"The `by` parameter must name a column of audit.pages{hint}", "by")
     try:

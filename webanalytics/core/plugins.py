@@ -67,6 +67,8 @@ class Register(MutableMapping[str, T]):
         """What is there already."""
 
     def __getitem__(self, name: str) -> T:
+        if not isinstance(name, str):
+            raise KeyError(name)
         if name not in self.own:
             self._plugins.load()
         return self.own[name]

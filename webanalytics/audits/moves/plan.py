@@ -19,7 +19,7 @@ from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.audits.overview.display import Block, Overview, as_html, as_text
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, path_of
 from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.schema import frame_of
 from webanalytics.urls import behind_host
@@ -83,6 +83,8 @@ class RedirectMap:
         """
         rows = {url: place for place, url in enumerate(self.table["old"])}
         made = self.table.copy()
+        if not isinstance(targets, Mapping):
+            raise ParameterError.must_be("targets", "a mapping of old addresses to new ones")
         for old, new in targets.items():
             place, target = rows.get(normal_address(old)), "" if new is None else normal_address(new)
             if place is None:
@@ -137,8 +139,8 @@ class RedirectMap:
             For a wrong argument, a name that tells no form, paths that lead elsewhere on another of the old
             hosts (files for servers know no host), or a new address that another row leads on.
         """
-        path = Path(path)
-        if not decisions or not set(decisions) <= {"sure", "look"}:
+        path = path_of(path)
+        if not isinstance(decisions, Collection) or not decisions or not {*decisions} <= {"sure", "look"}:
             raise ParameterError.must_be("decisions", "some of 'sure' and 'look'")
         form = server or server_files.form_of(path)
         if form is None:

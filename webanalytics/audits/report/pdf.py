@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from webanalytics.errors import BackendError, ParameterError
+from webanalytics.errors import BackendError, ParameterError, path_of
 from webanalytics.fetching.rendering.browser import VARIABLE, program
 
 ARGUMENTS = (
@@ -22,7 +22,7 @@ SECONDS = 300
 
 def printer(path: str | os.PathLike[str]) -> str:
     """Return the browser that prints a report, "" for one in HTML; refuse other files, before any work."""
-    suffix = Path(path).suffix.lower()
+    suffix = path_of(path).suffix.lower()
     if suffix in {".html", ".htm"}:
         return ""
     if suffix != ".pdf":

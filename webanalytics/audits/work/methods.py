@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,7 +19,7 @@ from webanalytics.audits.work.muting import muted, new_mute
 from webanalytics.audits.work.prune import Limits, prune
 from webanalytics.audits.work.search_data import SearchData, search_data
 from webanalytics.audits.work.search_issues import search_issues
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, path_of
 from webanalytics.thresholds import PRIORITIES
 
 
@@ -272,7 +271,7 @@ class WorkMethods:
 
         read = self.audited_at
         moment = datetime.now(UTC) if read is None else read.to_pydatetime()
-        return write_sitemap(self.rows_site, moment, Path(folder), base_url, compressed)
+        return write_sitemap(self.rows_site, moment, path_of(folder, "folder"), base_url, compressed)
 
     def prune(
         self: Audited,

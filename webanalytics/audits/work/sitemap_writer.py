@@ -89,7 +89,7 @@ def write_sitemap(
             left.append({"url": site.values("url")[row] or "", "reason": reason})
         else:
             groups.setdefault(str(origin(site.name(row))), []).append(row)
-    if base is not None and (len(groups) > 1 or not is_web(base)):
+    if base is not None and (len(groups) > 1 or not is_web(str(base))):
         raise ParameterError.must_be("base_url", "an address in http or https, of an audit of one host")
     written: list[dict[str, Any]] = []
     hosts = Counter(place.split("//")[1] for place in groups)
