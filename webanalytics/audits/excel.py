@@ -88,10 +88,8 @@ def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[s
     for name in named:
         if name not in pages.columns:
             near = did_you_mean(name, map(str, pages.columns)) or "."
-            text = (
-                f'The `columns` parameter must be "all" or columns of the pages; there is no {name!r}{near}'
-            )
-            raise ParameterError(text, "columns")
+            said = f'must be "all" or columns of the pages; there is no {name!r}{near}'
+            raise ParameterError(f"The `columns` parameter {said}", "columns")
     return named
 
 

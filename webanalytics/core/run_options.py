@@ -102,9 +102,7 @@ class _BackendOption(Setting):
         missing = next((part for part in parts if not hasattr(found, part)), None)
         if missing is None:
             return found
-        raise ParameterError(
-            f"The `{self.key}` parameter must be {self.expects}: `{missing}` is missing.", self.key
-        )
+        raise ParameterError.must_be(self.key, f"{self.expects}: `{missing}` is missing")
 
 
 class _AccessOption(Setting):

@@ -62,8 +62,9 @@ class Names:
                 one.use_edns(0, _DO, 1232)
                 one.flags, one.cache, one.timeout, one.lifetime = _RD | flag, library.Cache(), 1.0, 3.0
         except (library.NoResolverConfiguration, ValueError):
-            said = "The `resolver` parameter must be the address of a resolver, such as 127.0.0.1:5353."
-            raise ParameterError(said, "resolver") from None
+            raise ParameterError.must_be(
+                "resolver", "the address of a resolver, such as 127.0.0.1:5353"
+            ) from None
         servers = [str(server) for server in one.nameservers]
         # On the way from any other, anybody may have set the AD bit. Whether it validates, the root shows.
         trusted = resolver is not None or all(ip_address(server).is_loopback for server in servers)

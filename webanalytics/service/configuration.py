@@ -162,32 +162,23 @@ def _plan(name: str, content: Any, source: str) -> Plan:
     table = f"plans.{name}"
     given = _table(content, table, source)
     if not _PLAN_NAME.fullmatch(name):
-        raise ParameterError(
-            f"The `plans` parameter must be tables named with small letters and digits (given {source}).",
-            "plans",
-        )
+        raise ParameterError.must_be("plans", f"tables named with small letters and digits (given {source})")
     names = [field.name for field in fields(Plan) if field.name != "name"]
     values: dict[str, Any] = asdict(PLANS[name]) if name in PLANS else {"name": name}
     for key, value in given.items():
         parameter = f"{table}.{key}"
         if key not in names:
-            raise ParameterError(
-                f"The `{parameter}` parameter (given {source}) does not exist; "
-                f"the fields of a plan are: {', '.join(names)}.",
-                parameter,
+            raise ParameterError.on(
+                parameter, f"(given {source}) does not exist; the fields of a plan are: {', '.join(names)}"
             )
         expects, accepts = _PLAN_FIELDS[key]
         if not accepts(value):
-            raise ParameterError(
-                f"The `{parameter}` parameter must be {expects} (given {source}).", parameter
-            )
+            raise ParameterError.must_be(parameter, f"{expects} (given {source})")
         values[key] = value or None if key == "requests_a_minute" else value
     for key in names:
         if key not in values:
             parameter = f"{table}.{key}"
-            raise ParameterError(
-                f"The `{parameter}` parameter is required for a new plan ({source}).", parameter
-            )
+            raise ParameterError.on(parameter, f"is required for a new plan ({source})")
     return Plan(**values)
 
 
@@ -196,9 +187,8 @@ def _prices(content: Any, source: str) -> dict[str, int]:
     for given, price in _table(content, "credits", source).items():
         name = operation_name(given, "credits")
         if not _integer(1, MAX_PRICE)(price):
-            raise ParameterError(
-                f"The `credits.{given}` parameter must be an integer from 1 to {MAX_PRICE} (given {source}).",
-                f"credits.{given}",
+            raise ParameterError.must_be(
+                f"credits.{given}", f"an integer from 1 to {MAX_PRICE} (given {source})"
             )
         prices[name] = price
     return prices

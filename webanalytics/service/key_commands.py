@@ -38,9 +38,7 @@ def parse_duration(text: str, parameter: str) -> float:
     """Return the seconds of a duration such as ``90s``, ``24h`` or ``30d``."""
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be a duration such as 90s, 24h or 30d.", parameter
-        )
+        raise ParameterError.must_be(parameter, "a duration such as 90s, 24h or 30d")
     return float(int(match[1]) * _UNITS[match[2]])
 
 
@@ -53,9 +51,8 @@ def parse_expiry(text: str, now: float) -> float:
         try:
             given = datetime.fromisoformat(word)
         except ValueError:
-            raise ParameterError(
-                "The `expires` parameter must be a duration such as 30d or a date such as 2027-01-31.",
-                "expires",
+            raise ParameterError.must_be(
+                "expires", "a duration such as 30d or a date such as 2027-01-31"
             ) from None
         moment = (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
     if moment <= now:
@@ -70,9 +67,7 @@ def parse_networks(text: str) -> tuple[Network, ...]:
     except ValueError:
         networks = ()
     if not networks:
-        raise ParameterError(
-            "The `ip` parameter must be a list of IP addresses or networks such as 10.0.0.0/8.", "ip"
-        )
+        raise ParameterError.must_be("ip", "a list of IP addresses or networks such as 10.0.0.0/8")
     return networks
 
 
@@ -85,10 +80,8 @@ def parse_prefix(text: str) -> str:
     """Return the prefix of a key, for the prefix or for the whole key."""
     word = text.strip().lower()
     if not _PREFIX.fullmatch(word):
-        raise ParameterError(
-            f"The `prefix` parameter must be the first {PREFIX_LENGTH} characters of a key, "
-            "as `webanalytics keys list` shows them.",
-            "prefix",
+        raise ParameterError.must_be(
+            "prefix", f"the first {PREFIX_LENGTH} characters of a key, as `webanalytics keys list` shows them"
         )
     return word[:PREFIX_LENGTH]
 
@@ -149,11 +142,8 @@ def _run(
 
     file = settings.database.removeprefix(SQLITE)
     if not create and file != settings.database and not Path(file).exists():
-        raise ParameterError(
-            f"The `database` parameter must name a database that exists; there is no file {file} "
-            "(`webanalytics keys create` makes it).",
-            "database",
-        )
+        absent = f"there is no file {file} (`webanalytics keys create` makes it)"
+        raise ParameterError.on("database", f"must name a database that exists; {absent}")
 
     async def with_accounts() -> T:
         accounts = await open_accounts(settings.database, settings)
@@ -219,9 +209,7 @@ async def _find(accounts: Accounts, prefix: str) -> KeyRow:
     for row in await accounts.list_keys():
         if row.key.prefix == prefix:
             return row
-    raise ParameterError(
-        f"The `prefix` parameter must be that of a key; no key begins with {prefix}.", "prefix"
-    )
+    raise ParameterError.must_be("prefix", f"that of a key; no key begins with {prefix}")
 
 
 def _restrict(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
@@ -262,9 +250,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
         given = arguments.expires
         changes["expires"] = None if given == "never" else parse_expiry(given, time.time())
     if not changes:
-        raise ParameterError(
-            "The `restrict` parameter must be followed by --operations, --ip or --expires.", "restrict"
-        )
+        raise ParameterError.must_be("restrict", "followed by --operations, --ip or --expires")
     return changes
 
 

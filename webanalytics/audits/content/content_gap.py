@@ -128,10 +128,8 @@ def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str
         elif isinstance(source, pd.DataFrame) and {"url", "keyword", "frequency"} <= set(source.columns):
             parts = _of_keywords(source, how["sizes"])
         else:
-            raise ParameterError(
-                f"The `{parameter}` parameter must be an audit, or a frame with the columns url and text or "
-                "url, keyword and frequency.",
-                parameter,
+            raise ParameterError.must_be(
+                parameter, "an audit, or a frame with the columns url and text or url, keyword and frequency"
             )
         for language, terms in parts.items():
             known = found.get(str(language))

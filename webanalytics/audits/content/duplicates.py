@@ -121,9 +121,7 @@ class NearDuplicates:
 
     def __init__(self, threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS) -> None:
         if not 0 < threshold <= 1:
-            raise ParameterError(
-                f"The `threshold` parameter must be above 0 and at most 1, not {threshold!r}.", "threshold"
-            )
+            raise ParameterError.must_be("threshold", f"above 0 and at most 1, not {threshold!r}")
         self._threshold, self._minimum = threshold, max(minimum_words, SHINGLE)
         self._added = 0
         self._rows: dict[bytes, list[int]] = {}  # by the digests of texts

@@ -179,9 +179,7 @@ def _embedded(
         except (TypeError, ValueError):
             rows = np.empty(0, np.float32)
         if rows.ndim != 2 or len(rows) != len(side):
-            raise ParameterError(
-                "The `embed` parameter must return one row of numbers for each text.", "embed"
-            )
+            raise ParameterError.on("embed", "must return one row of numbers for each text")
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         sides.append((rows / np.where(lengths > 0, lengths, 1)).astype(np.float32))
     if sides[0].shape[1] != sides[1].shape[1]:

@@ -260,10 +260,9 @@ def checked_sizes(ngrams: object) -> tuple[int, ...]:
     ends = (ngrams, ngrams) if isinstance(ngrams, int) else ngrams
     whole = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(type(end) is int for end in ends)
     if not whole or not 1 <= ends[0] <= ends[1] <= LONGEST:  # type: ignore[index]
-        raise ParameterError(
-            f"The `ngrams` parameter must be an integer from 1 to {LONGEST}, or the shortest and the longest "
-            "as a tuple such as (1, 3).",
+        raise ParameterError.must_be(
             "ngrams",
+            f"an integer from 1 to {LONGEST}, or the shortest and the longest as a tuple such as (1, 3)",
         )
     return tuple(range(ends[0], ends[1] + 1))  # type: ignore[index]
 

@@ -67,9 +67,7 @@ def _logo(given: Any) -> str:
     try:
         content = given if isinstance(given, bytes) else _read(Path(given))
     except (OSError, TypeError, ValueError):
-        raise ParameterError(
-            "The `logo` parameter must be a file that can be read, or bytes.", "logo"
-        ) from None
+        raise ParameterError.must_be("logo", "a file that can be read, or bytes") from None
     kind = _kind(content) if len(content) <= LARGEST_LOGO else ""
     if not kind:
         text = (

@@ -124,9 +124,7 @@ def write_report(
         with written_whole(file) as temporary:
             temporary.write_bytes(written)
     except OSError as error:
-        raise ParameterError(
-            f"The `path` parameter must be a file that can be written: {error.strerror}.", "path"
-        ) from None
+        raise ParameterError.must_be("path", f"a file that can be written: {error.strerror}") from None
     return file
 
 

@@ -185,9 +185,7 @@ def _checked_name(name: Any) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ParameterError.must_be("name", "a word of small letters, digits and underscores")
     if name in BUILT_IN:
-        raise ParameterError(
-            f"The `name` parameter must not be that of a rule of this package: {name}.", "name"
-        )
+        raise ParameterError.on("name", f"must not be that of a rule of this package: {name}")
     return name
 
 

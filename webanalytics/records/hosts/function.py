@@ -232,8 +232,7 @@ async def surveyed(hosts: Any, columns: Any, resolver: Any, ca: Any, options: An
     hosts = addresses_of(hosts, "hosts")
     given = [hosts] if isinstance(hosts, str) else list(hosts) if isinstance(hosts, Iterable) else []
     if not given or isinstance(hosts, (bytes, dict, pd.DataFrame)):
-        said = "The `hosts` parameter must be a host such as example.org:25, or a list of them."
-        raise ParameterError(said, "hosts")
+        raise ParameterError.must_be("hosts", "a host such as example.org:25, or a list of them")
     if (settings := resolve(options))["proxy"] is not None:
         raise ParameterError.must_be("proxy", "None: hosts are asked themselves")
     survey = Survey(resolver, ca, settings, with_tlsa=columns is TLSA_COLUMNS)

@@ -62,8 +62,7 @@ def check_region(region: object) -> str | None:
         return None
     if isinstance(region, str) and is_region(region):
         return region.upper()
-    sentence = "The `region` parameter must be a two-letter ISO 3166 country code, such as US, GB or SE."
-    raise ParameterError(sentence, parameter="region")
+    raise ParameterError.must_be("region", "a two-letter ISO 3166 country code, such as US, GB or SE")
 
 
 def is_region(region: object) -> bool:

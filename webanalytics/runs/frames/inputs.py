@@ -160,10 +160,7 @@ def addresses_of(inputs: Any, parameter: str) -> Any:
 def not_understood(values: Iterable[Any], wanted: Wanted) -> ParameterError:
     """Return the error about inputs of which none is of a kind that is understood."""
     first = next(value for value in values if not is_missing(value))
-    return ParameterError(
-        f"The `{wanted.parameter}` parameter must hold {wanted.kinds}, not {type(first).__name__}.",
-        wanted.parameter,
-    )
+    return ParameterError.on(wanted.parameter, f"must hold {wanted.kinds}, not {type(first).__name__}")
 
 
 def _numbers_as_digits(values: pd.Series, wanted: Wanted) -> pd.Series:

@@ -60,6 +60,4 @@ async def open_accounts(
         return await open_sqlite(path, commands, clock, server=server, wait=wait)
     if url.startswith(_POSTGRESQL):
         return await PostgresAccounts.open(url, commands, clock)
-    raise ParameterError(
-        "The `database` parameter must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME.", "database"
-    )
+    raise ParameterError.must_be("database", "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME")

@@ -127,9 +127,7 @@ class Commands(Charging):
         old = yield from self._named(prefix)
         for ended, word in ((old.revoked, "revoked"), (old.expires, "expired")):
             if ended is not None and ended <= now:
-                raise ParameterError(
-                    f"The `key` parameter names a key that is {word}: create a new one.", "key"
-                )
+                raise ParameterError.on("key", f"names a key that is {word}: create a new one")
         text = yield from self._draw()
         columns = (*_restrictions(old.operations, old.networks), old.expires)
         added = yield from self._add_key(now, text, old.account, columns)
@@ -160,9 +158,7 @@ class Commands(Charging):
     def _named(self, prefix: str) -> Steps[Key]:
         rows = yield _BY_PREFIX, (prefix.lower(),)
         if not rows:
-            raise ParameterError(
-                f"The `key` parameter must be the first {PREFIX} characters of a key that exists.", "key"
-            )
+            raise ParameterError.must_be("key", f"the first {PREFIX} characters of a key that exists")
         return key_of(rows[0])
 
     def _draw(self) -> Steps[str]:
@@ -183,9 +179,7 @@ class Commands(Charging):
         wanted = self._plan(plan)
         rows = yield _BY_NAME, (account,)
         if not rows:
-            raise ParameterError(
-                "The `account` parameter must be the name of an account that exists.", "account"
-            )
+            raise ParameterError.must_be("account", "the name of an account that exists")
         opened = yield from self._open(int(rows[0][0]), now)
         yield from self._enter(opened.id, opened.change(wanted), now)
         yield from self._save(opened)
@@ -199,16 +193,14 @@ class Commands(Charging):
         wanted = None if plan is None else self._plan(plan)
         if name is not None:
             if not (0 < len(name) <= NAME_CHARACTERS and name.isprintable() and name == name.strip()):
-                raise ParameterError(
-                    f"The `account` parameter must be a name of 1 to {NAME_CHARACTERS} printable characters.",
-                    "account",
+                raise ParameterError.must_be(
+                    "account", f"a name of 1 to {NAME_CHARACTERS} printable characters"
                 )
             rows = yield _BY_NAME, (name,)
             if rows:
                 if wanted is not None and wanted.name != rows[0][1]:
-                    raise ParameterError(
-                        f"The `plan` parameter must be left out or {rows[0][1]}, the plan of this account.",
-                        "plan",
+                    raise ParameterError.must_be(
+                        "plan", f"left out or {rows[0][1]}, the plan of this account"
                     )
                 return int(rows[0][0])
         wanted = wanted or next(iter(self.plans.values()))

@@ -80,9 +80,7 @@ class PostgresAccounts(Accounts):
                 server_settings={"application_name": "webanalytics"},
             )
         except ValueError as error:
-            raise ParameterError(
-                "The `database` parameter must be a PostgreSQL address that can be read.", "database"
-            ) from error
+            raise ParameterError.must_be("database", "a PostgreSQL address that can be read") from error
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise AccountsError(f"PostgreSQL cannot be reached: {str(error) or 'no answer'}.") from error
         accounts = cls(pool, commands, clock)

@@ -108,9 +108,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):  # a name that is unknown, or none that could be one
-        raise ParameterError(
-            "The `host` parameter must be an address or name of this machine.", "host"
-        ) from None
+        raise ParameterError.must_be("host", "an address or name of this machine") from None
     family, kind, protocol, _, address = found[0]
     sock = socket.socket(family, kind, protocol)
     try:

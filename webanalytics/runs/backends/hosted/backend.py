@@ -121,21 +121,15 @@ class Hosted(Backend):
             for item in operation.settings:
                 value = task.spec.settings[operation.name][item.keyword]
                 if isinstance(value, Secret) and not _is_text(value):
-                    raise ParameterError(
-                        f"The `{item.keyword}` parameter must be text for a hosted backend.", item.keyword
-                    )
+                    raise ParameterError.must_be(item.keyword, "text for a hosted backend")
                 if value in item.more:
-                    raise ParameterError(
-                        f"The `{item.keyword}` parameter must be one of: {', '.join(item.choices)} with a "
-                        "hosted backend.",
-                        item.keyword,
+                    raise ParameterError.must_be(
+                        item.keyword, f"one of: {', '.join(item.choices)} with a hosted backend"
                     )
                 unknown = item.local and not item.applied_here
                 if unknown and value not in (item.default, item.service_value):
-                    raise ParameterError(
-                        f"The `{item.keyword}` parameter must be left out with a hosted backend, which does "
-                        "not know it.",
-                        item.keyword,
+                    raise ParameterError.must_be(
+                        item.keyword, "left out with a hosted backend, which does not know it"
                     )
 
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
