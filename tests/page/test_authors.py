@@ -106,6 +106,7 @@ OF_OTHERS = [
         ("4 May 2022", []),
         ("https://tea.example/ann", []),
         ("admin", []),
+        ("By Author name not set", []),  # Sphinx, without one
         ("José Álvarez y Li 李明", ["José Álvarez", "Li 李明"]),
         # As catalogues of WordPress write "By ..." and "Author: ...".
         *((f"{lead}{name}", [name]) for lead, name in OF_OTHERS),

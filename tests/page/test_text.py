@@ -136,7 +136,14 @@ def of_a_manual(head: str, end: str) -> Page:
 
 
 @pytest.mark.parametrize(
-    "program", ["mkdocs-1.6.1, mkdocs-material-9.7.1", "Docusaurus v3.5.2", "VitePress v1.6.4", "Sphinx"]
+    "program",
+    [
+        "mkdocs-1.6.1, mkdocs-material-9.7.1",
+        "Docusaurus v3.5.2",
+        "VitePress v1.6.4",
+        "zensical-0.0.73",
+        "Sphinx",
+    ],
 )
 def test_what_a_program_for_documentation_made_is_documentation(program: str) -> None:
     script = "<script src=_static/documentation_options.js></script>"  # every theme of Sphinx has it

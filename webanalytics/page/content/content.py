@@ -86,7 +86,10 @@ LITTLE_TEXT = 1_000
 _NOSCRIPT = re.compile(r"<(/?)(?:noscript|noframes|frameset)\b", re.IGNORECASE)
 _ARCHIVE = re.compile(r"(?:/[a-z]{1,20}){0,2}/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?:/\d\d?)?(?:/page/\d+)?/?")
 _DOCS = TYPES.index("documentation")
-_OF_DOCS = re.compile("(?i)mkdocs|sphinx|docusaurus|v(ite|ue)press|starlight|gitbook|antora|docutils|doxygen")
+_OF_DOCS = re.compile(
+    "(?i)mkdocs|zensical|sphinx|docusaurus|v(ite|ue)press|rspress|starlight|gitbook|honkit|antora"
+    "|docutils|doxygen|pdoc|pydoctor"
+)
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 

@@ -45,9 +45,9 @@ _NOBODY = frozenset({
     "about", "about the author", "admin", "administrador", "administrator", "all posts", "anonymous",
     "author", "author name", "authors", "by", "comments", "contributor", "default", "editor", "follow",
     "get in touch", "guest", "hi", "home", "member", "members", "moderator", "more", "n/a", "name",
-    "new member", "none", "null", "op", "person", "posted by", "posts", "profile", "quote", "read more",
-    "reply", "root", "share", "staff", "super user", "team", "the author", "undefined", "unknown", "us",
-    "user", "view", "webmaster", "website", "wordpress", "written by",
+    "name not set", "new member", "none", "null", "op", "person", "posted by", "posts", "profile",
+    "quote", "read more", "reply", "root", "share", "staff", "super user", "team", "the author", "undefined",
+    "unknown", "us", "user", "view", "webmaster", "website", "wordpress", "written by",
 })
 # fmt: on
 _FAMILY_FIRST = re.compile(r"^([^,;]+),\s*([^,;]+)$")
