@@ -156,3 +156,18 @@ def test_the_contents_of_a_chapter_are_read_whole_or_not_at_all(kept: set[int], 
     table, names = block_features(blocks, "", "")
     whole_lists(blocks, keep, dict(zip(names, table, strict=True)))
     assert {*np.flatnonzero(keep).tolist()} == found
+
+
+def test_contents_that_are_most_of_a_page_are_read_chapter_by_chapter() -> None:
+    """As DocBook writes them: lists within a list."""
+    parts = [[f"{part} of {what} lamps" for part in ("Oil", "Wicks", "Tin")] for what in ("small", "tall")]
+    chapters = "".join(
+        f"<dt>{names[0]}</dt><dd><dl>{''.join(f'<dt><a href=#{n}>{name}</a></dt>' for n, name in enumerate(names))}</dl></dd>"
+        for names in parts
+    )
+    blocks = blocks_of(parse(f"<dl>{chapters}</dl>"))
+    keep = np.zeros(len(blocks.texts), bool)
+    keep[[1, 2]] = True  # most of the first chapter, and nothing of the second
+    table, names = block_features(blocks, "", "")
+    whole_lists(blocks, keep, dict(zip(names, table, strict=True)))
+    assert np.flatnonzero(keep).tolist() == [1, 2, 3]

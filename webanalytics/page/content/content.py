@@ -88,7 +88,7 @@ _ARCHIVE = re.compile(r"(?:/[a-z]{1,20}){0,2}/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?
 _DOCS = TYPES.index("documentation")
 _OF_DOCS = re.compile(
     "(?i)mkdocs|zensical|sphinx|docusaurus|v(ite|ue)press|rspress|starlight|gitbook|honkit|antora"
-    "|docutils|doxygen|pdoc|pydoctor"
+    "|docutils|docbook|publican|doxygen|pdoc|pydoctor"
 )
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
@@ -359,10 +359,10 @@ def whole_lists(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Nu
     largest, last = LARGEST_PART * column["chars"].sum(), 0
     for node, element in enumerate(blocks.nodes):
         if element.tag in LISTS and blocks.starts[node] >= last:
-            inside = slice(blocks.starts[node], last := blocks.ends[node])
+            inside = slice(blocks.starts[node], blocks.ends[node])
             chars, share = column["chars"][inside], column["link_share"][inside]
             if 0.8 * chars.sum() <= chars @ share and chars.sum() < largest:
-                keep[inside] = 4 * (chars @ keep[inside]) >= chars.sum()
+                keep[inside], last = 4 * (chars @ keep[inside]) >= chars.sum(), inside.stop
 
 
 def _is_reference(blocks: Blocks, number: int) -> bool:
