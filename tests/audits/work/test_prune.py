@@ -160,3 +160,10 @@ def test_a_number_without_end_is_none() -> None:
     found = audit(SITE, clicks=[3, 0, float("inf"), 0.0]).prune()
     assert found["advice"].tolist() == ["keep", "remove", "keep", "remove"]
     assert found["clicks"].isna().tolist() == [False, False, True, False]
+
+
+def test_later_pages_of_a_list_stay() -> None:
+    pages = {"/notes/": page(LAMPS), "/notes/page/2/": page("Soon."), "/soon": page("Soon.")}
+    found = audit(pages, clicks=[3, 0, 0]).prune()
+    assert advice(found) == [("/notes/", "keep", ""), ("/notes/page/2/", "keep", ""), ("/soon", "remove", "")]
+    assert "list" in found.loc[1, "reasons"]

@@ -317,9 +317,9 @@ class WorkMethods:
         A page is kept unless there is a reason. Of near duplicates (`near_duplicate_cluster`) the one with
         the most clicks stays, then that with the most links to it; the others are redirected there. A page of
         few clicks and links that is similar to one that stays is merged into it. Home pages, lists of other
-        pages and versions in other languages are neither. A thin page is removed, or closed to search
-        engines where menus lead to it, only if its clicks are known and too few and no impressions are known:
-        without search data it is to be improved.
+        pages and versions in other languages are neither, and later pages of a list stay. A thin page is
+        removed, or closed to search engines where menus lead to it, only if its clicks are known and too few
+        and no impressions are known: without search data it is to be improved.
 
         Examples
         --------

@@ -11,6 +11,7 @@ import pandas as pd
 from webanalytics.audits.content.nearest import Vocabulary, nearest
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules.content import WITHOUT_SPACES
+from webanalytics.audits.rules.crawl import LATER_PAGE, later_in_series
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import counted
@@ -125,6 +126,7 @@ class _Judgement:
 
     def __init__(self, site: Site, pages: Mapping[int, _Page], limits: Limits) -> None:
         self._site, self._pages, self._limits = site, pages, limits
+        self._later = later_in_series(site)
         self._order = [page for page in pages.values() if page.indexability == "indexable"]
         rows, known = [page.row for page in self._order], Vocabulary()
         described = known.of_site(site, rows)
@@ -144,6 +146,8 @@ class _Judgement:
     def _advice(self, page: _Page) -> _Advice:
         if page.indexability != "indexable":
             return _Advice("keep", f"It is in no search results as it is: {page.indexability}.")
+        if LATER_PAGE.search(page.url) or page.row in self._later:
+            return _Advice("keep", "A later page of a list, which leads to what is listed.")
         made = None if page.is_home else self._same(page) or self._similar(page)
         made = made or self._alone(page)
         near = self._near[page.row]
