@@ -8,7 +8,7 @@ import pytest
 
 from webanalytics.page.content.content import TYPES
 from webanalytics.page.page import Page
-from webanalytics.page.text.publisher import page_publisher
+from webanalytics.page.text.publisher import page_headline, page_publisher
 from webanalytics.page.text.text import analyse
 
 # Field names and their order in the specification of the operation, and ours.
@@ -182,3 +182,13 @@ def test_posts_below_their_days_are_a_list_where_they_look_like_those_of_a_forum
         )
     )
     assert (found["page_type"], found["date"]) == ("listing", None)
+
+
+def test_a_link_to_a_heading_that_shows_nothing_leaves_no_space_behind_it() -> None:
+    """VitePress and VuePress put a space without width in it."""
+    link = '<a class="header-anchor" href="#wicks" aria-label="Permalink to &quot;Wicks&quot;">&ZeroWidthSpace;</a>'
+    page = Page(
+        f'<title>Wicks | Lamps</title><main><h1 id="wicks">Wicks {link}</h1><p>{"".join(LAMP)}</p></main>'
+    )
+    assert page_headline(page) == "Wicks"
+    assert analyse(page)["text"] == f"Wicks\n{''.join(LAMP).strip()}"

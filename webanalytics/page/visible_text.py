@@ -64,12 +64,11 @@ def shown(pieces: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> shown([EDGE, "two", "fold ", EDGE, "\n", EDGE, "Tea\xad"])
+    >>> shown([EDGE, "two", "fold ", EDGE, "\n", EDGE, "Tea \u200b"])
     'twofold\nTea'
     """
-    folded = " ".join("".join(pieces).split())
-    lines = [line.strip() for line in folded.split(EDGE)]
-    return drop_invisible("\n".join(filter(None, lines)))
+    folded = " ".join(drop_invisible("".join(pieces)).split())
+    return "\n".join(filter(None, (line.strip() for line in folded.split(EDGE))))
 
 
 def drop_invisible(text: str) -> str:

@@ -62,9 +62,9 @@ def _begins_item(containers: tuple[Container, ...], begun: set[int]) -> bool:
 def _text(pieces: list[Piece], lines: bool = False) -> str:
     """Return the text of pieces, white space folded; with `lines` in the lines that breaks make."""
     if not lines or len(pieces) == 1:
-        return drop_invisible(" ".join("".join([text for text, _ in pieces]).split()))
+        return " ".join(drop_invisible("".join([text for text, _ in pieces])).split())
     parts = "".join(["\0" if element.tag == "br" and text == "\n" else text for text, element in pieces])
-    return drop_invisible("\n".join(" ".join(part.split()) for part in parts.split("\0"))).strip("\n")
+    return "\n".join(" ".join(part.split()) for part in drop_invisible(parts).split("\0")).strip("\n")
 
 
 def _code(unit: Unit) -> list[str]:
