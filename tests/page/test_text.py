@@ -135,19 +135,23 @@ def of_a_manual(head: str, end: str) -> Page:
     )
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "mkdocs-1.6.1, mkdocs-material-9.7.1",
-        "Docusaurus v3.5.2",
-        "VitePress v1.6.4",
-        "zensical-0.0.73",
-        "Sphinx",
-    ],
+MADE_BY = {  # what pages have that do not name a generator
+    "Sphinx": "<script src=_static/documentation_options.js></script>",
+    "JSDoc": '<link type="text/css" rel="stylesheet" href="styles/jsdoc-default.css">',
+    "TypeDoc": '<p class="tsd-generator">Generated using <a href="https://typedoc.org/">TypeDoc</a></p>',
+    "mdBook": "<!-- Book generated using mdBook -->",
+}
+GENERATORS = (
+    "mkdocs-1.6.1, mkdocs-material-9.7.1",
+    "Docusaurus v3.5.2",
+    "VitePress v1.6.4",
+    "zensical-0.0.73",
 )
+
+
+@pytest.mark.parametrize("program", [*GENERATORS, *MADE_BY])
 def test_what_a_program_for_documentation_made_is_documentation(program: str) -> None:
-    script = "<script src=_static/documentation_options.js></script>"  # every theme of Sphinx has it
-    made = script if program == "Sphinx" else f'<meta name=generator content="{program}">'
+    made = MADE_BY.get(program) or f'<meta name=generator content="{program}">'
     assert analyse(of_a_manual("", ""))["page_type"] == "article"
     assert analyse(of_a_manual(made, ""))["page_type"] == "documentation"
     posts = "".join(

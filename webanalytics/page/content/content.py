@@ -85,11 +85,11 @@ LITTLE_TEXT = 1_000
 
 _NOSCRIPT = re.compile(r"<(/?)(?:noscript|noframes|frameset)\b", re.IGNORECASE)
 _ARCHIVE = re.compile(r"(?:/[a-z]{1,20}){0,2}/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?:/\d\d?)?(?:/page/\d+)?/?")
-_DOCS = TYPES.index("documentation")
 _OF_DOCS = re.compile(
     "(?i)mkdocs|zensical|sphinx|docusaurus|v(ite|ue)press|rspress|starlight|gitbook|honkit|antora"
-    "|docutils|docbook|publican|doxygen|pdoc|pydoctor"
+    "|docutils|docbook|publican|doxygen|javadoc|pdoc|pydoctor"
 )
+_MADE_BY = ("documentation_options.js", "/jsdoc-default.css", '"tsd-generator"', "generated using mdBook")
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 
@@ -192,10 +192,9 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     is_text = TYPES[int(np.argmax(kinds))] in ("article", "forum") or kinds.max() < OTHER_BELOW
     is_list = is_text and _lists_articles(blocks, column)
     is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
-    made_by = (*page.metas("generator"), "sphinx" * ("documentation_options.js" in page.html))
-    is_docs = kinds[_DOCS] >= POSSIBLE and any(map(_OF_DOCS.match, made_by))
+    of_docs = any(map(_OF_DOCS.match, page.metas("generator"))) or any(sign in page.html for sign in _MADE_BY)
     known = "product" if _sells_one(page, column) else "listing" if is_list else "documentation"
-    if is_docs or known != "documentation":
+    if known != "documentation" or (of_docs and kinds[TYPES.index("documentation")] >= POSSIBLE):
         kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
     chances = np.where(elsewhere, 0, logistic(trained.block.raw(table)[:, 0]))
