@@ -6,7 +6,7 @@ It says where they stand, too: in title, main heading, description and first par
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any, Literal, TypeAlias, TypedDict
 
@@ -16,7 +16,6 @@ from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.page.keywords.segmentation import (
     UNSPACED,
     UNSPACED_LANGUAGES,
-    Run,
     Segmented,
     bare,
     letters,
@@ -52,7 +51,7 @@ def first_paragraph(text: str) -> str | None:
     return None
 
 
-def terms_of(text: str, language: str, sizes: Iterable[int]) -> set[str]:
+def terms_of(text: str, language: str, sizes: Sequence[int]) -> set[str]:
     """Return all words and phrases of so many words in a text, stop words included.
 
     Examples
@@ -60,17 +59,12 @@ def terms_of(text: str, language: str, sizes: Iterable[int]) -> set[str]:
     >>> sorted(terms_of("The people's lamp. Brass", "en", (1, 2)))
     ['brass', 'lamp', 'people', 'people lamp', 'the', 'the people']
     """
-    runs = segment(text, language).runs
     found: set[str] = set()
-    for size in sizes:
-        for run in runs:
-            found |= _grams(run, size, language)
+    for run in segment(text, language).runs:
+        words = [bare(word, language) for word in run.words]
+        for size in sizes:
+            found.update(run.separator.join(words[at : at + size]) for at in range(len(words) - size + 1))
     return found
-
-
-def _grams(run: Run, size: int, language: str) -> set[str]:
-    words = [bare(word, language) for word in run.words]
-    return {run.separator.join(words[start : start + size]) for start in range(len(words) - size + 1)}
 
 
 def places_of(
