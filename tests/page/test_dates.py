@@ -466,3 +466,16 @@ def test_what_shows_days_of_other_things_was_published_when_it_says_so(page_type
     assert page_dates(Page(changed), page_type) == {"published": None, "modified": "2022-05-06"}
     declared = f"<meta property=article:published_time content=2021-03-02>{review}"
     assert page_dates(Page(declared), page_type) == {"published": "2021-03-02", "modified": None}
+
+
+def test_a_day_that_a_script_will_show_as_that_of_a_change_is_one() -> None:
+    """As VitePress writes it, which leaves the form of the day to the browser."""
+    page = Page(
+        '<h1>Tea</h1><p>Leaves</p><p>Last updated: <time datetime="2022-05-04T10:00:00.000Z"></time></p>'
+    )
+    for page_type in ("article", "documentation"):
+        assert page_dates(page, page_type) == {"published": None, "modified": "2022-05-04"}
+    both = (
+        f'<h1>Tea</h1><time datetime="2021-03-02">2 March 2021</time>{page.html.removeprefix("<h1>Tea</h1>")}'
+    )
+    assert page_dates(Page(both)) == {"published": "2021-03-02", "modified": "2022-05-04"}

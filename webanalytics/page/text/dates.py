@@ -296,7 +296,12 @@ def _printed(page: Page) -> set[str]:
 def _shown_days(page: Page, only_changes: bool) -> tuple[list[set[date]], set[date]]:
     """Return the days that each short line of a page names, and those of changes."""
     told = [*islice(_told_apart(page, page.visible_text.split("\n"), only_changes), _MOST_LINES)]
-    return [days for days, _ in told if days], set[date]().union(*(changed for _, changed in told))
+    changed = set[date]().union(*(changed for _, changed in told))
+    for element in page.document.tagged["time"]:  # "Updated: <time datetime=2022-05-04></time>", for a script
+        label = page.document.elements[element.position - 1].text or ""
+        if _CHANGED.search(label) and not element.text and (day := parse_date(element.get("datetime"))):
+            changed.add(day)
+    return [days for days, _ in told if days], changed
 
 
 def days_in(line: str, language: str) -> set[date]:
