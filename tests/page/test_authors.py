@@ -172,3 +172,15 @@ def test_who_wrote_the_first_post_of_a_thread_is_its_author() -> None:
     """The markup of vBulletin."""
     posts = "".join(f'<a class="bigusername" href="member.php?u={n}">{n}</a><p>Tea?' for n in ("Ann", "Bo"))
     assert page_authors(Page(f"<h1>Tea</h1>{posts}")) == ["Ann"]
+
+
+def test_ghost_names_the_second_author_as_a_contributor() -> None:
+    """So does its helper for structured data, below "Ann Lee, Bo Wu" in the heading of a post."""
+    article = linked(
+        {"@type": "Article", "author": ANN, "contributor": [{"@type": "Person", "name": "Bo Wu"}]}
+    )
+    assert page_authors(Page(f'<meta name="generator" content="Ghost 5.130">{article}')) == [
+        "Ann Lee",
+        "Bo Wu",
+    ]
+    assert page_authors(Page(article)) == ["Ann Lee"]

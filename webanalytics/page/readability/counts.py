@@ -132,9 +132,7 @@ class _Measures(dict[str, _Measure]):
         return (1, letters, count, count >= 3, 1, heard >= self.threshold, long, short)
 
 
-@lru_cache(maxsize=4)
-def _measures(patterns: str, threshold: int) -> _Measures:
-    return _Measures(patterns, threshold)
+_measures = lru_cache(maxsize=4)(_Measures)
 
 
 def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept: int = 30_000) -> Counts:

@@ -198,10 +198,13 @@ def _declared(page: Page) -> Iterator[str]:
     """Yield the authors of the first JSON-LD item that names any."""
     identified = identified_items(page)
     items = main_items(page)
+    # Ghost names the first author alone as one, and the others as contributors.
+    others = ("contributor",) if any(made.startswith("Ghost ") for made in page.metas("generator")) else ()
     entities = (thing for item in items for thing in named_objects(item.get("mainEntity"), identified))
     for item in (*items, *entities):
         for key in ("author", "creator"):
-            names = [plain_name(part.get("name")) for part in named_objects(item.get(key), identified)]
+            people = (part for name in (key, *others) for part in named_objects(item.get(name), identified))
+            names = [plain_name(person.get("name")) for person in people]
             if any(names):
                 yield from names
                 return
