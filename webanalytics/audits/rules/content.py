@@ -161,16 +161,13 @@ def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
         named = _LANGUAGE.fullmatch(declared or "")
         if not named or not detected or not_prose(words, sentences):
             continue
-        if not same_language(named[1].lower(), detected) and _is_enough(text or ""):
+        known = sum(map(str.isalpha, (text or "")[: 10 * ENOUGH_LETTERS])) >= ENOUGH_LETTERS
+        if known and not same_language(named[1].lower(), detected):
             # bylines, headings and lists of names are in any language
             lines = (text if detected in WITHOUT_SPACES else _sentences(text)).split("\n")
             shown = max(lines, key=len)[:150]
             if shown and not same_language(named[1].lower(), detect(shown) or detected):
                 yield Finding(row, evidence=f"declared {declared.strip()}, written in {detected}: {shown}")
-
-
-def _is_enough(text: str) -> bool:
-    return sum(map(str.isalpha, text[: 10 * ENOUGH_LETTERS])) >= ENOUGH_LETTERS
 
 
 def _shared(site: Site, _: Any, texts_of: Callable[[Site], Sequence[Any]]) -> Iterator[Finding]:
