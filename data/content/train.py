@@ -35,9 +35,8 @@ from webanalytics.page.content.content import (
     content_document,
     known_texts,
     leads_elsewhere,
-    weights_of,
 )
-from webanalytics.page.content.features import block_features
+from webanalytics.page.content.features import block_features, weights_of
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.page import Page
 from webanalytics.page.visible_text import blocks_of

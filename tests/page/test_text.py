@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -196,3 +197,27 @@ def test_a_link_to_a_heading_that_shows_nothing_leaves_no_space_behind_it() -> N
     )
     assert page_headline(page) == "Wicks"
     assert analyse(page)["text"] == f"Wicks\n{''.join(LAMP).strip()}"
+
+
+def test_a_short_post_below_which_longer_ones_are_told_of_is_an_article() -> None:
+    """The first post that a site by Ghost begins with, in its theme Source, and a newer one or four."""
+    cards = "".join(
+        f'<article class="gh-card post"><a class="gh-card-link" href="/post-{n}/"><div class="gh-card-wrapper">'
+        f'<h3 class="gh-card-title is-title">What we know of lamps {n}</h3><p class="gh-card-excerpt is-body">'
+        f'{"".join(LAMP)}</p><footer class="gh-card-meta"><span class="gh-card-author">By Ann Lee</span>'
+        f'<time class="gh-card-date" datetime="2026-03-0{n}">0{n} Mar 2026</time></footer></div></a></article>'
+        for n in range(1, 5)
+    )
+    told = {"@type": "Article", "headline": "Coming soon", "datePublished": "2026-02-11T09:30:00.000Z"}
+    post = (
+        '<main class="gh-main"><article class="gh-article post"><header class="gh-article-header">'
+        '<h1 class="gh-article-title is-title">Coming soon</h1><time datetime="2026-02-11">11 Feb 2026</time></header>'
+        f'<section class="gh-content is-body"><p>{LAMP[0]}</p></section></article></main>'
+        '<section class="gh-container"><h2 class="gh-container-title">Read more</h2>'
+        f'<div class="gh-feed">{cards}</div></section>'
+    )
+    data = f'<script type="application/ld+json">{json.dumps(told)}</script>'
+    assert analyse(Page(f"<html lang=en><title>Coming soon</title>{post}"))["page_type"] == "listing"
+    found = analyse(Page(f"<html lang=en><title>Coming soon</title>{data}{post}"))
+    assert found["page_type"] == "article"
+    assert found["text"].removeprefix("Coming soon\n") == LAMP[0].strip()

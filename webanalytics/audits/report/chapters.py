@@ -147,7 +147,7 @@ def readability(content: Content) -> Chapter | None:
     for row, (score, scale, language, status) in enumerate(
         zip(scores, scales, content.values("language"), content.values("status"), strict=True)
     ):
-        if _is_number(score) and scale:
+        if isinstance(score, (int, float)) and not isinstance(score, bool) and scale:
             groups[str(language or UNDETERMINED), str(scale)].append(row)
         else:
             missing[
@@ -173,10 +173,6 @@ def readability(content: Content) -> Chapter | None:
     )
     table = Table(say("Readability"), "", heads, rows, and_more(len(ordered), MOST_LANGUAGES))
     return Chapter("readability", say("Readability"), note, [table] * bool(rows), (+missing).most_common(10))
-
-
-def _is_number(value: Scalar) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _audiences(found: Sequence[Scalar]) -> list[str]:

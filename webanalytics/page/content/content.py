@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webanalytics.errors import RowError
-from webanalytics.page.content.features import Numbers, block_features, node_sums
+from webanalytics.page.content.features import Numbers, block_features, node_sums, weights_of
 from webanalytics.page.content.formats import markdown, plain
 from webanalytics.page.content.model import logistic, models, softmax
 from webanalytics.page.content.names import BIT
@@ -90,6 +90,7 @@ _OF_DOCS = re.compile(
     "|docutils|docbook|publican|doxygen|javadoc|pdoc|pydoctor"
 )
 _MADE_BY = ("documentation_options.js", "/jsdoc-default.css", '"tsd-generator"', "generated using mdBook")
+_POST = re.compile("Article|BlogPosting")
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 
@@ -189,11 +190,14 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     elsewhere = leads_elsewhere(blocks, column)
     measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
     kinds = softmax(trained.page.raw(measured[:, None]))[0]
+    named = (str(item.get("@type")) for item in jsonld(page) if page.h1 and item.get("headline") == page.h1)
+    is_post = TYPES[int(np.argmax(kinds))] == "listing" and any(map(_POST.search, named))  # others are below
     is_text = TYPES[int(np.argmax(kinds))] in ("article", "forum") or kinds.max() < OTHER_BELOW
     is_list = is_text and _lists_articles(blocks, column)
     is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
     of_docs = any(map(_OF_DOCS.match, page.metas("generator"))) or any(sign in page.html for sign in _MADE_BY)
-    known = "product" if _sells_one(page, column) else "listing" if is_list else "documentation"
+    known = "listing" if is_list else "article" if is_post else "documentation"
+    known = "product" if _sells_one(page, column) else known
     if known != "documentation" or (of_docs and kinds[TYPES.index("documentation")] >= POSSIBLE):
         kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
@@ -438,12 +442,6 @@ def as_article(
     if len(last):
         keep[last[-1] + 1 :] = False
     return keep
-
-
-def weights_of(table: Numbers) -> Numbers:
-    """Return the words of each block, by their characters where a language has no spaces."""
-    found: Numbers = np.maximum(table[1], table[0] / 8)
-    return found
 
 
 def confidence_features(

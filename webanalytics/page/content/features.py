@@ -257,3 +257,9 @@ def _inherited(blocks: Blocks) -> NDArray[np.int64]:
 
 _NEAR = [f"near_{name}" for name in GROUPS]
 _ANY = [f"any_{name}" for name in GROUPS]
+
+
+def weights_of(table: Numbers) -> Numbers:
+    """Return the words of each block, by their characters where a language has no spaces."""
+    found: Numbers = np.maximum(table[1], table[0] / 8)
+    return found
