@@ -73,6 +73,19 @@ def test_places_that_are_not_there() -> None:
     assert broken["fragment"].tolist() == ["gone", "own"]
 
 
+def test_scripts_number_the_lines_of_code() -> None:
+    """Those of JSDoc give the lines of its pages of source the ids that its pages of classes link to."""
+    pages = {
+        "/": page(
+            "I", "<a href=/a.js.html#line12>line 12</a><a href=/a.js.html#L3-L5>5</a><a href=#lines>x</a>"
+        ),
+        "/a.js.html": page("A", "<pre class='prettyprint source linenums'><code>let oil = 1;</code></pre>"),
+    }
+    with SiteServer(pages) as site:
+        audit = wa.crawl(site.url, **OPTIONS)
+    assert list(found(audit, "broken_anchor").values()) == [f'{site.url}/#lines ("x")']
+
+
 def test_what_pages_name_is_asked_once() -> None:
     head = (
         "<link rel=alternate hreflang=de href=/de><link rel=alternate hreflang=fr href=/fr>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from asyncio import Semaphore, gather
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -161,6 +162,10 @@ def _trapped(admission: Admission) -> Counter[str]:
     return Counter(skip.detail for skip in skips if skip.reason == "trap")
 
 
+_LINE = re.compile(r"(?i)L(?:ine)?-?\d+(?:-L?\d+)?")
+"""Places of lines of code, which scripts number: those of JSDoc, of Prism and of GitHub."""
+
+
 def with_missing_places(links: LinkTable, ids: Mapping[str, NDArray[np.uint32]]) -> LinkTable:
     """Return links with whether the places that they name are missing on the pages that they lead to."""
     named, size = np.flatnonzero(links.fragment), len(links.fragments)
@@ -172,7 +177,8 @@ def with_missing_places(links: LinkTable, ids: Mapping[str, NDArray[np.uint32]])
         known = ids.get(links.urls[target])
         if known is not None:
             page, there = (page, there) if page == target else (target, set(known.tolist()))
-            lacks[at] = there.isdisjoint(place_hashes(links.fragments[fragment]))
+            name = links.fragments[fragment]
+            lacks[at] = there.isdisjoint(place_hashes(name)) and not _LINE.fullmatch(name)
     missing = np.zeros(len(links), bool)
     missing[named] = lacks[which]
     return replace(links, missing=missing)

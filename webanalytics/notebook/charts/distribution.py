@@ -102,9 +102,8 @@ def readability_distribution(
     name = INDICES[index].name if index else "Readability indices"
     of = f" of {drawn_of(int(usable.sum()), len(pages))}" if len(pages) else ""
     note = data.left_out(pages, usable, _lacking(index))
-    captions.headline(
-        ax, title or f"{name}{of}", data.joined(note, beyond), lift=_lift(index) if found else 0
-    )
+    lift = readability_scale.HEIGHT - (0 if index else 14)
+    captions.headline(ax, title or f"{name}{of}", data.joined(note, beyond), lift=lift if found else 0)
     return ax
 
 
@@ -112,10 +111,6 @@ def _lacking(index: str | None) -> str:
     if index == "fleschReadingEase":
         return "in languages without constants for it"
     return "without it" if index else "without a grade, which only English has"
-
-
-def _lift(index: str | None) -> float:
-    return readability_scale.HEIGHT if index else readability_scale.HEIGHT - 14
 
 
 def _reason(pages: pd.DataFrame) -> str:
