@@ -231,7 +231,9 @@ class Frontier:
             if self._brings:
                 self._bring(page, result)
         if self.ended:
-            self._drop_rest()
+            self.dropped += len(self._ready)
+            self._ready.clear()
+            self._guessed.clear()
 
     def _settle(self, candidate: Candidate, result: JobResult) -> Read:
         candidate.state = State.DONE
@@ -274,11 +276,6 @@ class Frontier:
         if candidate.state is not State.QUEUED:
             self._unsettled[candidate.family] -= 1
         candidate.state = State.DROPPED
-
-    def _drop_rest(self) -> None:
-        self.dropped += len(self._ready)
-        self._ready.clear()
-        self._guessed.clear()
 
     def cut(self) -> None:
         """Settle the answers that are there, without those before them."""

@@ -82,9 +82,11 @@ _USER = frozenset({"username", "bigusername"})
 _ALONE = frozenset({"by", "written by", "posted by", "author"})
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # A name of several words begins with no small letter: "By default, ..." is none, nor is "By using ...".
+# A name of one word may: "Written by annlee on 4 May 2022".
 _BYLINE = re.compile(
     rf"(?i:(?:(?:{_DONE})\s+)?(?:on\s+)?"
-    rf"(?:(?:{_MONTH}\s+\d\d?,?|\d\d?\.?\s+{_MONTH},?)\s+\d{{4}}\W{{1,3}})?by:?\s+)((?![a-z])\S.+|\S+$)"
+    rf"(?:(?:{_MONTH}\s+\d\d?,?|\d\d?\.?\s+{_MONTH},?)\s+\d{{4}}\W{{1,3}})?by:?\s+)"
+    rf"((?![a-z])\S.+|\S+(?:$|\s+on\s+(?:(?i:{_MONTH})\s+\d|\d).*))"
 )
 # Where a name ends in a byline: a mark, a date, a duration, or what comes next there.
 _CUT = re.compile(
