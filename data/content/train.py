@@ -31,12 +31,12 @@ from webanalytics.page.content.content import (
     TYPES,
     chosen,
     complete,
-    confidence_features,
     content_document,
     known_texts,
     leads_elsewhere,
 )
 from webanalytics.page.content.features import block_features, weights_of
+from webanalytics.page.content.model import confidence_features
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.page import Page
 from webanalytics.page.visible_text import blocks_of

@@ -221,3 +221,17 @@ def test_a_short_post_below_which_longer_ones_are_told_of_is_an_article() -> Non
     found = analyse(Page(f"<html lang=en><title>Coming soon</title>{data}{post}"))
     assert found["page_type"] == "article"
     assert found["text"].removeprefix("Coming soon\n") == LAMP[0].strip()
+
+
+def test_whole_posts_one_below_another_are_a_list() -> None:
+    """As Lektor's quickstart shows a blog, below the name of the site."""
+    posts = "".join(
+        f'<div class="blog-post"><h2><a href="{{0}}{n}">What we know of {what}</a></h2><p class="meta">written by '
+        f"Ann Lee on Mar {n}, 2024</p><p>{LAMP[n % 3] * 3}</p><p>{LAMP[n % 2] * 2}</p></div>"
+        for n, what in ((9, "wicks"), (8, "oil"), (5, "soot"), (3, "tanks"))
+    )
+    around = "<html lang=en><title>Blog — Tidings</title><header><h1>Tidings</h1><nav><a href=/blog/>Blog</a></nav></header>"
+    found = analyse(Page(f'{around}<div class="page">{posts.format("/blog/")}</div>'))
+    assert (found["page_type"], found["date"]) == ("listing", None)
+    within = analyse(Page(f'{around}<div class="page">{posts.format("#part-")}</div>'))
+    assert within["page_type"] == "article", "its headings are links to their own places"

@@ -76,7 +76,7 @@ def setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
         parser.add_argument("--secret-file", metavar="FILE", help=meaning)
     elif parameter.shape.kind == "boolean":
         parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=parameter.meaning)
-    elif _takes_list(parameter):
+    elif any(part.kind == "list" for part in (parameter.shape, *parameter.shape.alternatives)):
         parser.add_argument(flag, dest=key, nargs="*", metavar="WORD", help=parameter.meaning)
     else:
         kind = {"integer": int, "number": float}.get(parameter.shape.kind, str)
@@ -92,10 +92,6 @@ def setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
             required=parameter.required,
             help=parameter.meaning + choices + default,
         )
-
-
-def _takes_list(parameter: Parameter) -> bool:
-    return any(part.kind == "list" for part in (parameter.shape, *parameter.shape.alternatives))
 
 
 def common(

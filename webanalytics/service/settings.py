@@ -110,10 +110,6 @@ def mask_all(url: str) -> str:
     return f"{scheme}://***" if separator and scheme.isalnum() else "***"
 
 
-def _is_line(value: Any) -> bool:
-    return isinstance(value, str) and value.isprintable() and len(value) <= MAX_TEXT_LENGTH
-
-
 def text(
     key: str, default: str, meaning: str, pattern: str = ".*", expects: str = "a line of text"
 ) -> Setting:
@@ -121,7 +117,8 @@ def text(
     allowed = re.compile(pattern)
 
     def accepts(value: Any) -> bool:
-        return _is_line(value) and allowed.fullmatch(value) is not None
+        is_line = isinstance(value, str) and value.isprintable() and len(value) <= MAX_TEXT_LENGTH
+        return is_line and allowed.fullmatch(value) is not None
 
     return Setting(key, default, meaning, expects, accepts)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Set
 from functools import cached_property
 from html import escape
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from webanalytics.errors import RowError
 from webanalytics.page.content.features import Numbers, block_features, node_sums, weights_of
 from webanalytics.page.content.formats import markdown, plain
-from webanalytics.page.content.model import logistic, models, softmax
+from webanalytics.page.content.model import confidence_features, logistic, models, softmax
 from webanalytics.page.content.names import BIT
 from webanalytics.page.content.notices import SURE_NOT, page_notices
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.content.units import Unit, units
-from webanalytics.page.document import Document
+from webanalytics.page.document import Document, Element
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld, without_references
 from webanalytics.page.tree import parse
@@ -191,9 +191,10 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
     kinds = softmax(trained.page.raw(measured[:, None]))[0]
     named = (str(item.get("@type")) for item in jsonld(page) if page.h1 and item.get("headline") == page.h1)
-    is_post = TYPES[int(np.argmax(kinds))] == "listing" and any(map(_POST.search, named))  # others are below
-    is_text = TYPES[int(np.argmax(kinds))] in ("article", "forum") or kinds.max() < OTHER_BELOW
-    is_list = is_text and _lists_articles(blocks, column)
+    likeliest = TYPES[int(np.argmax(kinds))]
+    is_post = likeliest == "listing" and any(map(_POST.search, named))  # others are told of below it
+    is_text = likeliest in ("article", "forum") or kinds.max() < OTHER_BELOW
+    is_list = is_text and _lists_articles(blocks, column, likeliest)
     is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
     of_docs = any(map(_OF_DOCS.match, page.metas("generator"))) or any(sign in page.html for sign in _MADE_BY)
     known = "listing" if is_list else "article" if is_post else "documentation"
@@ -227,17 +228,26 @@ def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
     return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
 
 
-def _lists_articles(blocks: Blocks, column: Mapping[str, Numbers]) -> bool:
+def _lists_articles(blocks: Blocks, column: Mapping[str, Numbers], likeliest: str) -> bool:
     """Return whether a page is mostly articles whose headings are links, and has no text of its own."""
     leads, chars = column["link_share"] > 0.5, column["chars"]
     heading = np.logical_or.reduce([column[f"is_h{level}"] for level in range(1, 5)])
     nodes = [node for node in _marked(blocks, {"article", "li"}) if not blocks.names[node] & BIT["comment"]]
+    if likeliest == "article":  # also parts that look alike; those of a thread are its posts
+        nodes += [n for n, times in enumerate(blocks.repeats) if times > 2 and blocks.nodes[n].tag == "div"]
+        leads &= ~np.array([_is_within_page(pieces[0][1]) for pieces in blocks.pieces])
     parts = {node: slice(blocks.starts[node], blocks.ends[node]) for node in nodes}
     listed = [node for node, part in parts.items() if leads[part][heading[part]][:1].any()]
     own = ~_within(blocks, listed)
     says = 2 * float(chars[own & (chars >= PARAGRAPH) & ~leads].sum()) >= LITTLE_CONTENT
     mostly = len(listed) > 1 and 2 * float(chars[own].sum()) <= float(chars.sum())
     return mostly and not (says and (column["is_h1"] * ~leads).any())
+
+
+def _is_within_page(element: Element) -> bool:
+    """Return whether a text stands in a link to a place of the same page."""
+    around = (element, *islice(element.iterancestors(), 2))
+    return any(part.tag == "a" and (part.get("href") or "").startswith("#") for part in around)
 
 
 def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
@@ -442,16 +452,3 @@ def as_article(
     if len(last):
         keep[last[-1] + 1 :] = False
     return keep
-
-
-def confidence_features(
-    kinds: Numbers, chances: Numbers, keep: NDArray[np.bool_], weights: Numbers, expected: float
-) -> Numbers:
-    """Return a row of numbers by which the chance is judged that the right blocks were chosen."""
-    total, kept = float(weights.sum()), float(weights[keep].sum())
-    unsure = float((weights * np.minimum(chances, 1 - chances)).sum())
-    inside = float((weights * chances)[keep].sum()) / max(kept, 1)
-    return np.array(
-        [expected, *kinds, kept, total, kept / max(total, 1), unsure / max(total, 1), inside, len(keep)],
-        dtype=np.float32,
-    )

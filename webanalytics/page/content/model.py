@@ -85,3 +85,16 @@ def models() -> Models:
             columns, borders, leaves, bias = (stored[f"{name}_{part}"] for part in PARTS)
             found[name] = Trees(columns, borders, leaves.astype(np.float32), bias)
     return Models(**found)
+
+
+def confidence_features(
+    kinds: Numbers, chances: Numbers, keep: NDArray[np.bool_], weights: Numbers, expected: float
+) -> Numbers:
+    """Return a row of numbers by which the chance is judged that the right blocks were chosen."""
+    total, kept = float(weights.sum()), float(weights[keep].sum())
+    unsure = float((weights * np.minimum(chances, 1 - chances)).sum())
+    inside = float((weights * chances)[keep].sum()) / max(kept, 1)
+    return np.array(
+        [expected, *kinds, kept, total, kept / max(total, 1), unsure / max(total, 1), inside, len(keep)],
+        dtype=np.float32,
+    )
