@@ -294,7 +294,7 @@ def test_each_sentence_is_one_that_the_package_makes() -> None:
     folder = Path(webanalytics.__file__).parent
     files = [file for kind in ("py", "toml") for file in folder.rglob(f"*.{kind}")]
     text = " ".join(re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8")) for file in files)
-    text = text.replace("{page}", "page").replace("`{parameter}`", "url").casefold()
+    text = text.replace("{page}", "page").replace("`{parameter}`", "url").replace("`url`", "url").casefold()
     for message in catalogues.known("phrases", "de"):
         words = max(re.split(r"\{\w+\}|[,:.] ", str(message.id)), key=len).strip(" :,.()").casefold()
         said = re.sub(
