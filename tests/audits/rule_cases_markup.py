@@ -157,6 +157,7 @@ CASES = (
             '<label>Tin <input></label><label for="c">Oil</label><textarea id="c"></textarea>'
             '<input aria-label="Wick"><input type="submit"><div style="display: none"><input></div>'
             '<input type="checkbox" id="menu"><label for="menu"><svg></svg></label>'
+            '<input type="checkbox" class="md-nav__toggle md-toggle" id="__toc">'  # Material for MkDocs
         ),
         value=4,
         evidence='<input name="q"> | <select id="b"> | <input type="checkbox" id="c"> | <input type="checkbox" name="d">',

@@ -139,6 +139,10 @@ def uncrawlable(root: Element) -> list[str]:
     return found[:500]
 
 
+def is_switch(element: Element, drawn: set[str | None]) -> bool:
+    return element.get("id") in drawn or any("-toggle" in name for name in element.get("class", "").split())
+
+
 def unlabelled(root: Element) -> int:
     page = Reading(root)
     labels = [(e.get("for"), page.name(e)) for e, _ in page.all if tag(e) == "label" and e.get("for")]
@@ -153,7 +157,7 @@ def unlabelled(root: Element) -> int:
             or fold(element.get("title"))
             or (inside and page.name(inside[-1]))
             or element.get("id") in labelled
-            or (kind == "checkbox" and not element.get("name") and element.get("id") in drawn)
+            or (kind == "checkbox" and not element.get("name") and is_switch(element, drawn))
         )
     return min(count, 500)
 

@@ -173,7 +173,8 @@ class AccessElements(Collector):
     def fields(self) -> list[dict[str, str]]:
         """Fields without a label; known when all labels are.
 
-        A checkbox that no form sends and whose label is a picture is a switch of style sheets, which hide it.
+        A checkbox that no form sends and whose label is a picture is a switch of style sheets, which hide it,
+        and so is one whose class says so (``md-toggle``).
         """
         clear = self._labelled | (self._drawn & self._switches)
         return [said for name, said in self._fields if not name or name not in clear]
@@ -191,6 +192,8 @@ class AccessElements(Collector):
         elif kind not in _NO_FIELDS:
             if kind == "checkbox" and not element.get("name"):
                 self._switches.add(element.get("id") or "")
+                if "-toggle" in (element.get("class") or ""):
+                    return
             self._field(element)
 
     def _field(self, element: Element) -> None:
