@@ -172,7 +172,10 @@ CASES = (
     Case(
         "buttons_without_name",
         beside('<button class="x"><svg></svg></button><input type="button">'),
-        beside('<button><img src="/a.png" alt="Tin" width="9" height="9"></button><input type="submit">'),
+        beside(
+            '<button><img src="/a.png" alt="Tin" width="9" height="9"></button><input type="submit">'
+            '<button role="switch" title aria-checked="false"></button>'  # VitePress
+        ),
         value=2,
         evidence='<button class="x">',
     ),

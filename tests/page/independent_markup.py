@@ -168,7 +168,8 @@ def nameless_buttons(root: Element) -> int:
     for element, _ in page.shown("button", "input"):
         kind = element.get("type", "").strip().lower()
         if tag(element) == "button":
-            count += not page.name(element)
+            is_filled = element.get("role") == "switch" and "title" in element.attrib
+            count += not (page.name(element) or is_filled)
         elif kind in ("button", "image"):
             own = fold(element.get("value")) or (fold(element.get("alt")) if kind == "image" else "")
             count += not (own or page.label(element) or fold(element.get("title")))

@@ -224,7 +224,8 @@ class AccessElements(Collector):
             self.iframes.append((get("src") or get("name") or get("id") or "without src").strip()[:500])
 
     def _button(self, element: Element) -> None:
-        if not self._names.name(element):
+        named_by_state = element.get("role") == "switch" and element.get("title") is not None  # by a script
+        if not self._names.name(element) and not named_by_state:
             self._add_button(element)
 
     def _check_button(self, element: Element) -> None:
