@@ -40,6 +40,7 @@ LONG = prose("long", 400)
 CHANGED = " ".join(LONG.split()[:-3]) + " something else here"
 REWRITTEN = " ".join(LONG.split()[:200]) + " " + prose("other", 200)
 PROBLEM = ["It is not a text in UTF-8."]
+LIST: dict[str, Any] = {"page_type": "listing", "internal_links": 12}
 CASES: dict[str, Callable[[], Case]] = {
     "noindex": lambda: Case(
         site(
@@ -348,11 +349,11 @@ CASES: dict[str, Callable[[], Case]] = {
         f"redirects to {HOST}/b",
     ),
     "sitemap_missing_page": lambda: Case(
-        site(page("/a"), page("/b"), listed=("/a", "/b/")),
-        {1},
+        site(page("/a"), page("/page/7"), page("/page8", **LIST), listed=("/a", "/page/7/")),
+        {1, 2},
         site(
-            *(page("/a"), page("/b", robots="noindex"), moved("/c", "/a"), page("/blog/page/2/")),
-            *(page("/tea?sort=new&page=3"),),
+            *(page("/a"), page("/b", robots="noindex"), moved("/c", "/a")),
+            *(page(url, **LIST) for url in ("/blog/page/2/", "/tea?sort=new&page=3")),
             listed=("/a#top",),
         ),
     ),

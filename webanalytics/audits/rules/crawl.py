@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import partial
 from typing import Any
 
@@ -99,8 +99,10 @@ def _soft(site: Site, _: Any) -> Iterator[Finding]:
 
 
 _LONGEST_SERIES = 10_000
-LATER_PAGE = re.compile(r"/page[/-]?\d+(/(?:index\.\w+)?)?$|[?&]paged?=\d+$")
+_LATER_PAGE = re.compile(r"/page/\d+(/(?:index\.\w+)?)?$|[?&]paged?=\d+$")
 """What an address of a later page of a list has more than that of the first, but for the group."""
+LEAST_OF_A_LIST = 10
+"""Links to pages of its site from which on a page may be a list."""
 
 
 def _ends(site: Site, *kinds: str) -> Iterator[tuple[int, int]]:
@@ -125,6 +127,23 @@ def later_in_series(site: Site) -> dict[int, int]:
     for row, place in _ends(site, "next"):
         found.setdefault(int(page[place]), row)
     return {row: before for row, before in found.items() if row >= 0 and row != before}
+
+
+def goes_on(url: str | None, firsts: Set[str]) -> bool:
+    """Return whether an address is that of a later page of a list whose first page has one of others."""
+    first, changes = _LATER_PAGE.subn(r"\1", url or "")
+    return changes > 0 and first.rstrip("/") in firsts
+
+
+def is_list(kind: str | None, links: int | None) -> bool:
+    """Return whether a page consists of links: few words are no fault then, and likeness is in its nature."""
+    return kind in ("listing", "collection") and (links or 0) >= LEAST_OF_A_LIST
+
+
+def later_pages(site: Site) -> set[int]:
+    """Return the rows of lists that go on with others, by their type and address (/page/2, ?page=2)."""
+    lists = (row for row, *known in site.read("page_type", "internal_links") if is_list(*known))
+    return {row for row in lists if _LATER_PAGE.search(site.addresses.final[row] or "")}
 
 
 def _noindex(site: Site, _: Any) -> Iterator[Finding]:

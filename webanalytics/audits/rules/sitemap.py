@@ -13,7 +13,7 @@ import pandas as pd
 from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
 from webanalytics.audits.graph.site_links import listed, normal, origin
 from webanalytics.audits.rules.base import Finding
-from webanalytics.audits.rules.crawl import LATER_PAGE
+from webanalytics.audits.rules.crawl import later_pages
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.links import unlinked
 from webanalytics.audits.site import Site
@@ -40,9 +40,9 @@ def _failing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _not_listed(site: Site, _: Any) -> Iterator[Finding]:
-    listing, urls = site.values("in_sitemap"), site.addresses.final
+    listing, later = site.values("in_sitemap"), later_pages(site)
     for row in site.distinct:
-        if listing[row] is not None and not listing[row] and not LATER_PAGE.search(urls[row] or ""):
+        if listing[row] is not None and not listing[row] and row not in later:
             yield Finding(row)
 
 

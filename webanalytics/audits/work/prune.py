@@ -11,7 +11,7 @@ import pandas as pd
 from webanalytics.audits.content.nearest import Vocabulary, nearest
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules.content import WITHOUT_SPACES
-from webanalytics.audits.rules.crawl import LATER_PAGE, later_in_series
+from webanalytics.audits.rules.crawl import is_list, later_pages
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.strings import counted
@@ -26,10 +26,6 @@ COLUMNS: Mapping[str, Dtype] = {
 }
 CANDIDATES = 5
 """Nearest pages of each that are looked at."""
-_LISTS = frozenset(("listing", "collection"))
-"""Types of pages that consist of links to others: few words are no fault, and likeness is in their nature."""
-LEAST_OF_A_LIST = 10
-"""Links of a page from which on it may be a list."""
 _STAYS = frozenset(("keep", "improve"))
 
 
@@ -109,12 +105,11 @@ def _pages(site: Site, whole: bool) -> Iterator[_Page]:
         if row in site.texts:
             continue
         known = None if doubtful[row] or language in WITHOUT_SPACES else words
-        is_list = kind in _LISTS and (links or 0) >= LEAST_OF_A_LIST
         is_home = parts_of(site.name(row)).path in ("", "/")
         if whole and clicks is None:  # a page with clicks was shown, however often
             clicks, shown = 0, 0 if shown is None else shown
         figures = inlinks, _number(clicks), _number(shown)
-        yield _Page(row, site.name(row), known, *figures, state, is_list, is_home, clusters[row])
+        yield _Page(row, site.name(row), known, *figures, state, is_list(kind, links), is_home, clusters[row])
 
 
 def _number(value: Any) -> float | None:
@@ -126,7 +121,7 @@ class _Judgement:
 
     def __init__(self, site: Site, pages: Mapping[int, _Page], limits: Limits) -> None:
         self._site, self._pages, self._limits = site, pages, limits
-        self._later = later_in_series(site)
+        self._later = later_pages(site)
         self._order = [page for page in pages.values() if page.indexability == "indexable"]
         rows, known = [page.row for page in self._order], Vocabulary()
         described = known.of_site(site, rows)
@@ -146,7 +141,7 @@ class _Judgement:
     def _advice(self, page: _Page) -> _Advice:
         if page.indexability != "indexable":
             return _Advice("keep", f"It is in no search results as it is: {page.indexability}.")
-        if LATER_PAGE.search(page.url) or page.row in self._later:
+        if page.row in self._later:
             return _Advice("keep", "A later page of a list, which leads to what is listed.")
         made = None if page.is_home else self._same(page) or self._similar(page)
         made = made or self._alone(page)
