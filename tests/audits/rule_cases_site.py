@@ -349,12 +349,12 @@ CASES: dict[str, Callable[[], Case]] = {
         f"redirects to {HOST}/b",
     ),
     "sitemap_missing_page": lambda: Case(
-        site(page("/a"), page("/page/7"), page("/page8", **LIST), listed=("/a", "/page/7/")),
+        site(page("/"), page("/page/7"), page("/page8", **LIST), listed=("/", "/page/8/")),
         {1, 2},
         site(
             *(page("/a"), page("/b", robots="noindex"), moved("/c", "/a")),
-            *(page(url, **LIST) for url in ("/blog/page/2/", "/tea?sort=new&page=3")),
-            listed=("/a#top",),
+            *(page("/"), page("/page/2", **LIST), page("/a?page=3"), page("/a/page/2/")),
+            listed=("/", "/a#top"),
         ),
     ),
     "sitemap_orphan": lambda: Case(

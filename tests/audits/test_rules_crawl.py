@@ -371,9 +371,7 @@ def test_pages_of_a_series_may_say_of_themselves_what_those_before_them_say() ->
     assert [found(audit, rule) for rule in rules] == [{}, {}, {}]
     audit = series(*listed, page("/other", **same), **same)
     assert [set(found(audit, rule)) for rule in rules] == [{"/list", "/other"}] * 3
-    numbered = [
-        page(f"/page/{n}", **same) for n in (1, 2)
-    ]  # with no list before them, they are pages like others
+    numbered = [page("/"), *(page(f"/page/{n}", **same) for n in (1, 2))]  # no lists, but pages like others
     assert [set(found(crawl({}, *numbered), rule)) for rule in rules] == [{"/page/1", "/page/2"}] * 3
     later = [page(f"/lamps{path}", **same) for path in ("/", "/page/2/", "/page/3/", "/?brass=1&page=2")]
     named = [page(f"/lamps{path}index.html", **same) for path in ("/", "/page/2/")]

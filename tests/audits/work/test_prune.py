@@ -165,10 +165,10 @@ def test_a_number_without_end_is_none() -> None:
 def test_later_pages_of_a_list_stay() -> None:
     links = "".join(f'<li><h3><a href="/n/{n}">Note {n} on lamps and wicks</a></h3></li>' for n in range(12))
     notes = f"<html lang=en><title>Notes</title><h1>Notes</h1><ul>{links}</ul>"
-    pages = {"/ropes": page(ROPES), "/notes/page/2/": notes, "/page/3": page("Soon.")}
+    pages = {"/notes": page(ROPES), "/notes/page/2/": notes, "/page/3": page("Soon.")}
     found = audit(pages, clicks=[3, 0, 0]).prune()
     assert advice(found) == [
-        ("/ropes", "keep", ""),
+        ("/notes", "keep", ""),
         ("/notes/page/2/", "keep", ""),
         ("/page/3", "remove", ""),
     ]

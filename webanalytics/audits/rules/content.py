@@ -18,7 +18,7 @@ from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.content.words import PORTION, SHARED_FROM, score_texts, words_in
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules.base import Finding, PageByPage
-from webanalytics.audits.rules.crawl import goes_on, later_in_series
+from webanalytics.audits.rules.crawl import later_in_series, later_pages
 from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 from webanalytics.runs.storage.temporary_texts import SpilledSequence
@@ -171,10 +171,11 @@ def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _shared(site: Site, _: Any, texts_of: Callable[[Site], Sequence[Any]]) -> Iterator[Finding]:
-    later, urls = later_in_series(site), site.addresses.final
+    later, firsts, urls = later_in_series(site), later_pages(site), site.addresses.final
     for group in site.alike(values := texts_of(site)):
-        alike, firsts = set(group), {(urls[row] or "").rstrip("/") for row in group}
-        group = [row for row in group if later.get(row) not in alike and not goes_on(urls[row], firsts)]
+        alike = set(group)
+        own = [row for row in reversed(group) if later.get(row) not in alike]
+        group = sorted({firsts.get(row) or urls[row] or str(row): row for row in own}.values())
         for row in group if len(group) > 1 else ():
             yield Finding(row, values[row], f"Also on {site.others(group, row)}")
 

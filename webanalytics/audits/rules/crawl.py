@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -129,21 +129,24 @@ def later_in_series(site: Site) -> dict[int, int]:
     return {row: before for row, before in found.items() if row >= 0 and row != before}
 
 
-def goes_on(url: str | None, firsts: Set[str]) -> bool:
-    """Return whether an address is that of a later page of a list whose first page has one of others."""
-    first, changes = _LATER_PAGE.subn(r"\1", url or "")
-    return changes > 0 and first.rstrip("/") in firsts
-
-
 def is_list(kind: str | None, links: int | None) -> bool:
     """Return whether a page consists of links: few words are no fault then, and likeness is in its nature."""
     return kind in ("listing", "collection") and (links or 0) >= LEAST_OF_A_LIST
 
 
-def later_pages(site: Site) -> set[int]:
-    """Return the rows of lists that go on with others, by their type and address (/page/2, ?page=2)."""
-    lists = (row for row, *known in site.read("page_type", "internal_links") if is_list(*known))
-    return {row for row in lists if _LATER_PAGE.search(site.addresses.final[row] or "")}
+def later_pages(site: Site) -> dict[int, str]:
+    """Return the rows of later pages of lists (/news/page/2, ?page=2), with the address of the first.
+
+    Below the home page, where pages of any kind may be called so, they have to be lists.
+    """
+    urls, found = site.addresses.final, dict[int, str]()
+    known = {url.rstrip("/"): url for url in urls if url}
+    for row, *said in site.read("page_type", "internal_links"):
+        first, changes = _LATER_PAGE.subn(r"\1", urls[row] or "")
+        first = first.rstrip("/")
+        if changes and first in known and (first.count("/") > 2 or is_list(*said)):
+            found[row] = known[first]
+    return found
 
 
 def _noindex(site: Site, _: Any) -> Iterator[Finding]:
