@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -239,3 +240,9 @@ def test_search_data_that_cannot_be_joined_leave_the_audit_as_it_is(content: byt
     upload(desk, "Pages.csv", content, "search")  # the last one would bring clicks twice
     assert desk.message.startswith("“Search data” must ")
     assert desk.audit is before
+
+
+@pytest.mark.parametrize("backend", [5, "https://api.example.com", object()])
+def test_another_backend_is_refused(backend: Any) -> None:
+    with pytest.raises(ParameterError, match="`backend` parameter must be a"):
+        app(backend=backend)

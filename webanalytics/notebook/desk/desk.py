@@ -42,6 +42,8 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
     """
 
     def __init__(self, urls: Inputs | None = None, backend: Hosted | None = None) -> None:
+        if not isinstance(backend, Hosted | None):
+            raise ParameterError.must_be("backend", "a `webanalytics.Hosted`, or None")
         self.audit: Audit | None = None
         self.frame: pd.DataFrame | None = None
         self.explorer: Explorer | None = None
@@ -355,7 +357,7 @@ def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:
     Raises
     ------
     ParameterError
-        For inputs that are not a list of pages.
+        For inputs that are not a list of pages, and another backend.
 
     Notes
     -----
