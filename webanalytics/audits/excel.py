@@ -65,9 +65,8 @@ def sheets_of_audit(audit: Any, columns: Iterable[str] | str | None, rules: Any)
 
 def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
     """Return the names of rules that a workbook is to show, also those of ``title_*``; None for all."""
-    is_one, found = isinstance(rules, str) or not isinstance(rules, Iterable), dict[str, None]()
-    names = [rules] if is_one and rules is not None else rules
-    for name in () if names is None else names:
+    names, found = None if rules is None else _names(rules), dict[str, None]()
+    for name in names or ():
         named = fnmatch.filter(RULES, str(name)) if parameter != "rule" else [name] * (name in RULES)
         found |= dict.fromkeys(named)
         if not named:
@@ -77,6 +76,11 @@ def checked_rules(rules: Any, parameter: str = "rules") -> list[str] | None:
     return None if names is None else list(found)
 
 
+def _names(given: Any) -> list[Any]:
+    """Return one name or several, or what is none."""
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+
+
 def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[str]:
     if columns is None:
         own = pages.attrs.get("webanalytics", {}).get("extract", ())
@@ -84,8 +88,7 @@ def _columns(pages: pd.DataFrame, columns: Iterable[str] | str | None) -> list[s
         return [name for name in OF_PAGES if name in pages] + [c for c in pages.columns if c not in ours]
     if isinstance(columns, str) and columns == "all":
         return [name for name in pages.columns if name not in LEFT_OUT]
-    named = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else [*columns]
-    for name in named:
+    for name in (named := _names(columns)):
         if name not in pages.columns:
             near = did_you_mean(name, map(str, pages.columns)) or "."
             said = f'must be "all" or columns of the pages; there is no {name!r}{near}'

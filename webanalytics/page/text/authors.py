@@ -144,6 +144,7 @@ def page_authors(page: Page) -> list[str]:
 
 
 def _shows_others(page: Page) -> bool:
+    """Return whether a page is one of those that show other things, by more than a few words."""
     from webanalytics.page.content.content import LITTLE_CONTENT, content  # heavy
 
     return len(page.visible_text) >= LITTLE_CONTENT and content(page).page_type in OF_OTHERS
@@ -225,6 +226,8 @@ def _metas(page: Page) -> Iterator[str]:
 
 def _user(page: Page) -> Iterator[str]:
     """Yield the first name of a user: who wrote the first post of a forum."""
+    if "username" not in page.html:
+        return
     users = (part for part in page.document.elements if _USER & {*(part.get("class") or "").split()})
     names = (_text(page, element) for element in islice(users, _MOST_ELEMENTS) if _in_place(element))
     yield from islice(filter(None, names), 1)

@@ -151,8 +151,8 @@ def page_dates(page: Page, page_type: str = "other") -> dict[str, str | None] | 
     declares none, was changed then; other days on it are not looked for. Days that products, services and
     lists show, and those of their microdata, are of offers, reviews and entries: there what JSON-LD and meta
     elements declare counts alone, and in documentation a dateline or time element besides, as other days
-    there are of versions and examples. A stamp in UTC names
-    the day of the page's own time zone where another stamp of the page shows it.
+    there are of versions and examples. A stamp in UTC names the day of the page's own time zone where another
+    stamp of the page shows it.
 
     Examples
     --------
