@@ -28,7 +28,6 @@ from catboost import CatBoostClassifier, Pool
 
 import webanalytics.page
 from webanalytics.page.content.content import (
-    TYPES,
     chosen,
     complete,
     content_document,
@@ -36,7 +35,7 @@ from webanalytics.page.content.content import (
     leads_elsewhere,
 )
 from webanalytics.page.content.features import block_features, weights_of
-from webanalytics.page.content.model import confidence_features
+from webanalytics.page.content.model import TYPES, confidence_features
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.page import Page
 from webanalytics.page.visible_text import blocks_of

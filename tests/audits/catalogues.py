@@ -20,7 +20,7 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.selection import OTHER
 from webanalytics.audits.words import LANGUAGES, LOCALES
 from webanalytics.audits.work.search_issues import FIXES
-from webanalytics.page.content.content import TYPES
+from webanalytics.page.content.model import TYPES
 from webanalytics.thresholds import AUDIENCES, PRIORITIES, TOP_LEVEL
 
 REPORT = Path(content.__file__).parent

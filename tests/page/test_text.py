@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from webanalytics.page.content.content import TYPES
+from webanalytics.page.content.model import TYPES
 from webanalytics.page.page import Page
 from webanalytics.page.text.publisher import page_headline, page_publisher
 from webanalytics.page.text.text import analyse

@@ -38,7 +38,7 @@ def add_saved(commands: Any) -> None:
 
     add(run_report, "report", listed=False)
     add(_sitemap, "write-sitemap")
-    add(_ideas, "link-ideas")
+    add(lambda audit, given: (audit.link_ideas(given.to, per_page=given.per_page), ""), "link-ideas")
     add(_prune, "prune")
     add(_search, "search-issues")
     add(_mute, "mute")
@@ -84,10 +84,6 @@ def _sitemap(audit: Audit, arguments: argparse.Namespace) -> Said:
     found = audit.write_sitemap(arguments.folder, **given)
     files, listed = found["file"].nunique(), int(found["file"].notna().sum())
     return found, f"{counted(listed)} in {counted(files, 'file')}, {len(found) - listed:,} left out"
-
-
-def _ideas(audit: Audit, arguments: argparse.Namespace) -> Said:
-    return audit.link_ideas(arguments.to, per_page=arguments.per_page), ""
 
 
 def _prune(audit: Audit, arguments: argparse.Namespace) -> Said:

@@ -8,10 +8,10 @@ first, from all its blocks and its structured data.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,21 +20,19 @@ from numpy.typing import NDArray
 from webanalytics.errors import RowError
 from webanalytics.page.content.features import Numbers, block_features, node_sums, weights_of
 from webanalytics.page.content.formats import markdown, plain
-from webanalytics.page.content.model import confidence_features, logistic, models, softmax
+from webanalytics.page.content.kinds import LITTLE_CONTENT, OTHER_BELOW, PARAGRAPH, marked, of_type, within
+from webanalytics.page.content.model import TYPES, confidence_features, logistic, models, softmax
 from webanalytics.page.content.names import BIT
 from webanalytics.page.content.notices import SURE_NOT, page_notices
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.content.units import Unit, units
-from webanalytics.page.document import Document, Element
+from webanalytics.page.document import Document
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld, without_references
 from webanalytics.page.tree import parse
 from webanalytics.page.visible_text import Blocks, blocks_of
 from webanalytics.page.visible_text import shown as shown_text
-from webanalytics.urls import parts_of
 
-TYPES = ("article", "documentation", "service", "forum", "collection", "listing", "product")
-"""Types of pages that the models know."""
 MAYBE_FORUM = 0.1
 """Probability of a forum from which on comments are what a page is about."""
 MAYBE_ARTICLE = 0.4
@@ -56,26 +54,16 @@ LAST_BLOCK = 0.85
 PARTS = ("td", "th", "pre", "dd", "dt")
 """Parts of tables, definitions and code."""
 LISTS = ("ul", "ol", "dl")
-PARAGRAPH = 80
-"""Characters from which on a block is a paragraph."""
-OTHER_BELOW = 0.35
-"""Probability below which a page is of none of the types."""
 AROUND = frozenset(("nav", "navigation", "footer", "contentinfo", "navheader", "navfooter"))
 """Elements, roles and classes of what is around content; the footer of a quotation says whose it is."""
-POSSIBLE = 0.1
-"""Probability from which on a page is documentation that a program for documentation has made."""
 MOST_BLOCKS = 20_000
 """Blocks of text up to which each is judged: a page of data has more."""
-LITTLE_CONTENT = 300
-"""Characters of text below which a page shows next to nothing."""
 SURE = 0.5
 """Confidence from which on there is nothing to note."""
 LARGEST_PART = 0.8
 """Share of a page up to which a table is a part of it, and does not lay it out."""
 LONGEST_LABEL = 40
 """Characters in front of the link of a cross-reference."""
-NEAR_HEADING = 15
-"""Blocks from a main heading on in which a price is that of what it names."""
 RELATED_LINKS = 0.9
 """Share of links from which on an element named as related, or beside the main one, leads elsewhere."""
 LABEL = 40
@@ -84,13 +72,6 @@ LITTLE_TEXT = 1_000
 """Characters of visible text below which parts for browsers without scripts are looked at."""
 
 _NOSCRIPT = re.compile(r"<(/?)(?:noscript|noframes|frameset)\b", re.IGNORECASE)
-_ARCHIVE = re.compile(r"(?:/[a-z]{1,20}){0,2}/(?:19|20)\d\d/(?:0?[1-9]|1[0-2])(?:/\d\d?)?(?:/page/\d+)?/?")
-_OF_DOCS = re.compile(
-    "(?i)mkdocs|zensical|sphinx|docusaurus|v(ite|ue)press|rspress|starlight|gitbook|honkit|antora"
-    "|docutils|docbook|publican|doxygen|javadoc|pdoc|pydoctor"
-)
-_MADE_BY = ("documentation_options.js", "/jsdoc-default.css", '"tsd-generator"', "generated using mdBook")
-_POST = re.compile("Article|BlogPosting")
 _SAID = ("articleBody", "description", "text", "reviewBody")
 
 
@@ -189,18 +170,7 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     column = dict(zip(names, table, strict=True))
     elsewhere = leads_elsewhere(blocks, column)
     measured, _ = page_features(page, blocks, table[:, ~elsewhere], names)
-    kinds = softmax(trained.page.raw(measured[:, None]))[0]
-    named = (str(item.get("@type")) for item in jsonld(page) if page.h1 and item.get("headline") == page.h1)
-    likeliest = TYPES[int(np.argmax(kinds))]
-    is_post = likeliest == "listing" and any(map(_POST.search, named))  # others are told of below it
-    is_text = likeliest in ("article", "forum") or kinds.max() < OTHER_BELOW
-    is_list = is_text and _lists_articles(blocks, column, likeliest)
-    is_list |= _ARCHIVE.fullmatch(parts_of(page.url).path) is not None
-    of_docs = any(map(_OF_DOCS.match, page.metas("generator"))) or any(sign in page.html for sign in _MADE_BY)
-    known = "listing" if is_list else "article" if is_post else "documentation"
-    known = "product" if _sells_one(page, column) else known
-    if known != "documentation" or (of_docs and kinds[TYPES.index("documentation")] >= POSSIBLE):
-        kinds = kinds / 2 + 0.5 * (np.array(TYPES) == known).astype(np.float32)
+    kinds = of_type(page, blocks, column, softmax(trained.page.raw(measured[:, None]))[0])
     table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
     chances = np.where(elsewhere, 0, logistic(trained.block.raw(table)[:, 0]))
     best = int(np.argmax(kinds))
@@ -216,40 +186,6 @@ def _decided(page: Page, blocks: Blocks) -> Content:
     return Content(page_type, round(confidence, 3), note, Chosen(blocks, keep, comments & ~keep), page)
 
 
-def _sells_one(page: Page, column: Mapping[str, Numbers]) -> bool:
-    """Return whether a price stands behind the one main heading of a page, and a field asks how many."""
-    headings = np.flatnonzero(column["is_h1"])
-    if len(headings) != 1:
-        return False
-    behind = slice(headings[0], headings[0] + NEAR_HEADING)
-    priced = (column["currency"][behind] * column["digits"][behind]).any()
-    fields = [element.get("name") for element in page.document.tagged["input"]]
-    # Some pages have a second form that stays in view; a list of goods may have one for each.
-    return bool(priced) and 1 <= sum(map(fields.count, ("quantity", "qty"))) <= 2
-
-
-def _lists_articles(blocks: Blocks, column: Mapping[str, Numbers], likeliest: str) -> bool:
-    """Return whether a page is mostly articles whose headings are links, and has no text of its own."""
-    leads, chars = column["link_share"] > 0.5, column["chars"]
-    heading = np.logical_or.reduce([column[f"is_h{level}"] for level in range(1, 5)])
-    nodes = [node for node in _marked(blocks, {"article", "li"}) if not blocks.names[node] & BIT["comment"]]
-    if likeliest == "article":  # also parts that look alike; those of a thread are its posts
-        nodes += [n for n, times in enumerate(blocks.repeats) if times > 2 and blocks.nodes[n].tag == "div"]
-        leads &= ~np.array([_is_within_page(pieces[0][1]) for pieces in blocks.pieces])
-    parts = {node: slice(blocks.starts[node], blocks.ends[node]) for node in nodes}
-    listed = [node for node, part in parts.items() if leads[part][heading[part]][:1].any()]
-    own = ~_within(blocks, listed)
-    says = 2 * float(chars[own & (chars >= PARAGRAPH) & ~leads].sum()) >= LITTLE_CONTENT
-    mostly = len(listed) > 1 and 2 * float(chars[own].sum()) <= float(chars.sum())
-    return mostly and not (says and (column["is_h1"] * ~leads).any())
-
-
-def _is_within_page(element: Element) -> bool:
-    """Return whether a text stands in a link to a place of the same page."""
-    around = (element, *islice(element.iterancestors(), 2))
-    return any(part.tag == "a" and (part.get("href") or "").startswith("#") for part in around)
-
-
 def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np.bool_]:
     """Return which blocks are links to other pages, by name or place, where a page has a text itself."""
     chars, share = column["chars"], column["link_share"]
@@ -257,16 +193,16 @@ def leads_elsewhere(blocks: Blocks, column: Mapping[str, Numbers]) -> NDArray[np
     size, linked = (node_sums(values, starts, ends) for values in (chars, chars * share))
     leading = np.flatnonzero(linked >= RELATED_LINKS * size).tolist()
     related = [node for node in leading if blocks.names[node] & BIT["related"]]
-    found = _within(blocks, related)
+    found = within(blocks, related)
     own = (chars >= LABEL) & (share < 0.3) & ~found
     found &= float(chars[own].sum()) >= LITTLE_CONTENT
-    main = _marked(blocks, {"main"})
-    inside = _within(blocks, main)
-    articles = [node for node in _marked(blocks, {"article"}) if inside[starts[node] : ends[node]].any()]
+    main = marked(blocks, {"main"})
+    inside = within(blocks, main)
+    articles = [node for node in marked(blocks, {"article"}) if inside[starts[node] : ends[node]].any()]
     for parts in (main, articles if len(articles) == 1 else []):
-        inside = _within(blocks, parts)
+        inside = within(blocks, parts)
         if float((chars * (1 - share))[inside].sum()) >= LITTLE_CONTENT:
-            found |= _within(blocks, leading) & ~inside
+            found |= within(blocks, leading) & ~inside
     return found
 
 
@@ -294,15 +230,15 @@ def chosen(
     if chance_of["product"] >= MAYBE_PRODUCT:
         beside |= BIT["review"] | BIT["answer"]
     chances = np.where(page_notices(chances, weights, blocks, column), 0, chances)
-    comments = _within(blocks, [node for node, name in enumerate(blocks.names) if name & beside])
+    comments = within(blocks, [node for node, name in enumerate(blocks.names) if name & beside])
     prose = (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5) & (chances > SURE_NOT)
     said, others = (float(column["chars"][prose & part].sum()) for part in (comments, ~comments))
     if others < LITTLE_CONTENT < said:  # the comments are what the page is about
         comments = np.zeros_like(comments)
     named = [node for node, part in enumerate(blocks.nodes) if part.get("class") in AROUND]
-    around = [*_marked(blocks, AROUND), *named]
+    around = [*marked(blocks, AROUND), *named]
     around = [node for node in around if blocks.nodes[blocks.parents[node]].tag != "blockquote"]
-    for left_out in (comments, _within(blocks, around)):
+    for left_out in (comments, within(blocks, around)):
         if not left_out.all():
             chances = np.where(left_out, 0, chances)
     if chance_of["documentation"] < MAYBE_DOCUMENTATION:
@@ -319,20 +255,6 @@ def _by_scripts(page: Page) -> bool:
         element.tag == "script" or (element.tag == "link" and element.get("as") == "script")
         for element in page.document.elements
     )
-
-
-def _marked(blocks: Blocks, names: Set[str]) -> list[int]:
-    """Return the nodes that have one of some names as their tag or role."""
-    return [node for node, part in enumerate(blocks.nodes) if part.tag in names or part.get("role") in names]
-
-
-def _within(blocks: Blocks, nodes: list[int]) -> NDArray[np.bool_]:
-    """Return which blocks stand in some nodes, those of the page as a whole left out."""
-    found = np.zeros(len(blocks.texts), dtype=bool)
-    for node in nodes:
-        if blocks.nodes[node].tag not in ("html", "body"):
-            found[blocks.starts[node] : blocks.ends[node]] = True
-    return found
 
 
 def complete(blocks: Blocks, keep: NDArray[np.bool_], column: Mapping[str, Numbers]) -> None:

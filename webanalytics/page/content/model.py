@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from webanalytics.page.content.features import Numbers
 
+TYPES = ("article", "documentation", "service", "forum", "collection", "listing", "product")
+"""Types of pages that the models know."""
 PARTS = ("columns", "borders", "leaves", "bias")
 """Arrays of a model in the data file."""
 AT_A_TIME = 2_048

@@ -145,7 +145,8 @@ def page_authors(page: Page) -> list[str]:
 
 def _shows_others(page: Page) -> bool:
     """Return whether a page is one of those that show other things, by more than a few words."""
-    from webanalytics.page.content.content import LITTLE_CONTENT, content  # heavy
+    from webanalytics.page.content.content import content  # heavy
+    from webanalytics.page.content.kinds import LITTLE_CONTENT
 
     return len(page.visible_text) >= LITTLE_CONTENT and content(page).page_type in OF_OTHERS
 

@@ -179,9 +179,10 @@ class ImageConverter(Tool):
         result = next((item for item in self.converted if item.row is answer), None)
         if result is None:
             return w.HTML(panel(paragraph(title.format(as_text(upload.name), as_text(_reason(answer))))))
+        size = "" if is_missing(answer["width"]) else f", {answer['width']} \u00d7 {answer['height']} pixels"
         pair = row(
             await _picture("Before", upload.content, answer["inputFormat"]),
-            await _picture("After", result.content, answer["outputFormat"], _pixel_size(answer)),
+            await _picture("After", result.content, answer["outputFormat"], size),
             align="flex-start",
         )
         link = download_link(result.name, result.content, str(answer["mimeType"]))
@@ -210,10 +211,6 @@ def _remarks(answer: Mapping[str, Any]) -> list[str]:
     elif not is_missing(similar) and not is_missing(quality):
         said.append(f"Structural similarity {similar:.3f} at quality {quality}")
     return said if is_missing(note) else [*said, str(note)]
-
-
-def _pixel_size(answer: Mapping[str, Any]) -> str:
-    return "" if is_missing(answer["width"]) else f", {answer['width']} \u00d7 {answer['height']} pixels"
 
 
 async def _picture(label: str, content: bytes, image_format: str, note: str = "") -> w.Widget:

@@ -67,16 +67,13 @@ def description(answer: Mapping[str, Any]) -> Markup:
     if disposable:
         rows.append(("First seen", as_text(answer["firstSeen"])))
     rows.append(("Country", as_text(answer.get("country"), "none")))
-    rows.append(("Line type", as_text(_line_type(answer.get("line_type")), "unknown")))
+    line = answer.get("line_type")
+    rows.append(("Line type", as_text(None if is_missing(line) else str(line).replace("_", " "), "unknown")))
     rows.append(("Carrier", as_text(answer.get("carrier"), "unknown")))
     valid = answer.get("valid")
     if not is_missing(valid):
         rows.append(("In the country's numbering plan", as_text("yes" if valid else "no")))
     return paragraph(verdict) + facts(rows)
-
-
-def _line_type(value: object) -> str | None:
-    return None if is_missing(value) else str(value).replace("_", " ")
 
 
 def phone_checker(backend: Any = None) -> PhoneChecker:
